@@ -93,7 +93,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-roles": ("roles",),
     "hermes-tool-secrets": ("secrets",),
     "hermes-tool-shared": ("shared",),
-    "hermes-tool-skills": ("skills",),
+    "hermes-tool-skills": ("curator", "skills"),
     "hermes-tool-upkeep": ("store",),
     "hermes-tool-vault": ("vault",),
     "hermes-tool-watch": ("watch",),

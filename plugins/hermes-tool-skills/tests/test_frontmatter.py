@@ -1,11 +1,15 @@
 """The frontmatter of SKILL.md: what is read, and that nothing it can hold breaks the reader."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_tool_skills.frontmatter import BadSkill, from_plain, parse, to_plain
+from hermes_tool_skills.standard import breaches
 
 FULL = """---
 name: full.skill_1
@@ -115,9 +119,10 @@ def test_without_frontmatter_it_is_no_skill(text: str) -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     for whole in (text, f"---\n{text}\n---\nbody", f"---\nname: a\ndescription: d\n{text}\n---\nbody"):
         try:
-            head, body = parse(whole)
+            head, body = parse(whole, foreign=True)
         except BadSkill:
             continue
+        assert isinstance(breaches(whole), list)
         assert head.name
         assert body
         assert len(head.description) <= 1_024
@@ -157,3 +162,83 @@ def test_what_is_written_comes_back(name: str, description: str, tags: list[str]
     text = f"---\n{yaml.safe_dump(data, allow_unicode=True)}---\n\nbody\n"
     head, body = parse(text, folder=name)
     assert (head.name, head.description, head.tags, body) == (name, description, tuple(tags), "body")
+
+
+# --- the standard -------------------------------------------------------------------------------------------------
+
+OFFICIAL = {
+    name: row["head"]
+    for name, row in tomllib.loads((Path(__file__).with_name("data") / "frontmatter.toml").read_text()).items()
+}
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_the_frontmatter_of_every_official_skill_is_read(name: str) -> None:
+    assert len(OFFICIAL) == 17
+    head, _ = parse(f"---\nname: {name}\n{OFFICIAL[name]}\n---\nbody", folder=name, foreign=True)
+    assert head.name == name
+    assert head.description.startswith(
+        ("Use it", "Art", "Puts", "Texts", "Servers", "GIFs", "Styles", "Pages", "Tests")
+    )
+    assert len(head.description) <= 1_024
+    assert bool(head.remarks) == (name == "claude-api")
+
+
+def test_what_another_client_puts_up_with_is_mended_and_told() -> None:
+    text = f"---\nname: tidy\ndescription: Use this skill when: it's untidy\ncompatibility: {'x' * 600}\n---\nbody"
+    with pytest.raises(BadSkill, match="into quotes"):
+        parse(text, folder="untidy")
+    head, _ = parse(text, folder="untidy", foreign=True)
+    assert head.description == "Use this skill when: it's untidy"
+    assert len(head.compatibility) == 500
+    assert [remark.partition(" ")[0] for remark in head.remarks] == ["a", "compatibility", "name"]
+
+
+def test_ours_may_stand_under_metadata_as_the_standard_has_it() -> None:
+    text = """---
+name: tidy
+description: d
+metadata:
+  hermes.requires-tools: terminal web
+  hermes.category: work
+  hermes:
+    platforms: [linux]
+    required_environment_variables: [{name: ACME_KEY, help: from the account page}]
+---
+body
+"""
+    head, _ = parse(text)
+    assert (head.requires_tools, head.category, head.platforms) == (("terminal", "web"), "work", ("linux",))
+    assert [(v.name, v.help) for v in head.variables] == [("ACME_KEY", "from the account page")]
+
+
+def test_what_a_skill_of_clawhub_needs_is_read() -> None:
+    head, _ = parse("""---
+name: todo
+description: d
+metadata: {openclaw: {requires: {env: [A_KEY, B_KEY], bins: [curl]}, envVars: [
+  {name: A_KEY, description: from the settings}, {name: C_ID, required: false}]}}
+---
+body
+""")
+    assert [(v.name, v.help) for v in head.variables] == [("A_KEY", "from the settings"), ("B_KEY", "")]
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("name: tidy-up\ndescription: d\nlicense: MIT\nmetadata: {version: '1.0'}\nallowed-tools: Read Bash", []),
+        ("name: tidy_up\ndescription: d", ["name: needs"]),
+        ("name: tidy--up\ndescription: d", ["name: needs"]),
+        ("name: tidy\ndescription: d", ["name: is tidy, but its folder is called tidy-up"]),
+        ("name: tidy-up", ["description: is missing"]),
+        ("name: tidy-up\ndescription: d\nversion: 1", ["version: not a field"]),
+        ("name: tidy-up\ndescription: d\nmetadata: {version: 1.0}", ["metadata.version: must be a text"]),
+        (f"name: tidy-up\ndescription: d\ncompatibility: {'x' * 501}", ["compatibility: has 501"]),
+        ("name: tidy-up\ndescription: d\nallowed-tools: [Read]", ["allowed-tools: must be a text"]),
+    ],
+)
+def test_the_standard_is_held_to_the_letter(head: str, said: list[str]) -> None:
+    found = breaches(f"---\n{head}\n---\nbody", folder="tidy-up")
+    assert len(found) == len(said)
+    assert all(one.startswith(start) for one, start in zip(found, said, strict=True))

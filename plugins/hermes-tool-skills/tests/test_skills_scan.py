@@ -14,6 +14,7 @@ from skills_ref import validate
 from hermes_tool_skills.draft import checked
 from hermes_tool_skills.scan import Report, scan, scan_text
 from hermes_tool_skills.scan.python import read_script
+from hermes_tool_skills.standard import breaches
 from hermes_tool_skills.tree import read_tree
 
 DATA = Path(__file__).with_name("data")
@@ -97,6 +98,7 @@ def test_the_skills_that_ship_are_clean(name: str) -> None:
 def test_the_skills_that_ship_hold_to_the_standard(name: str) -> None:
     """As ``agentskills validate`` of the standard's reference implementation says."""
     assert validate(SHIPPED / name) == []
+    assert breaches((SHIPPED / name / "SKILL.md").read_text("utf-8"), folder=name) == []
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_core.errors import ToolError
 from hermes_core.types import Prompt, PromptBlock, Session
 from hermes_tool_kit.provenance.ledger import Ledger
 from hermes_tool_skills.catalogue import Catalogue, catalogue_for
 from hermes_tool_skills.listing import HEAD, listing, with_skills
-from hermes_tool_skills.reading import viewed
+from hermes_tool_skills.reading import PART, cut_up, viewed
 
 ME = Session(id="s1", origin="cli")
 TOOLS = {"skill_view": "skills", "terminal": "terminal"}
@@ -168,7 +170,7 @@ async def test_a_skill_is_read_with_what_has_to_be_known(rig, text, monkeypatch)
     assert said == (
         f"Skill runner, in {folder}\n"
         "Files (skill_view with file): assets/x.png, references/a.md, scripts/x.py\n"
-        "Not set here: ACME_KEY (from the account page)\n\n"
+        "Not set here: ACME_KEY (from the account page). A person can: hermes skills secrets runner\n\n"
         f"# Run\n\n`python {folder}/scripts/x.py s1 ${{HOME}}` !`date`"
     )
     assert await rig.call("skill_view", name="runner", file="references/a.md") == "# A\n"
@@ -224,7 +226,7 @@ async def test_a_skill_with_a_link_in_it_is_told_by_name(rig, text):
 async def test_broken_skills_are_told_by_name_and_stop_nobody(rig, text):
     root = external(rig, text, "good")
     rig.put(root, {
-        "no-head/SKILL.md": "# Hi\n", "other-name/SKILL.md": text("another"), "binary/SKILL.md": b"\0\1",
+        "no-head/SKILL.md": "# Hi\n", "other-name/SKILL.md": text("Another"), "binary/SKILL.md": b"\0\1",
         "bad-yaml/SKILL.md": "---\nname: [\n---\nx\n", "long/SKILL.md": text("long", body="x" * 100_001),
     })  # fmt: skip
     states = rig.states()
@@ -311,7 +313,7 @@ async def test_skills_of_plugins_carry_their_name(rig, text):
     rig.shipped = True
     listed = await block(rig)
     assert "- kanban:board: Use it when it fits." in listed
-    assert "- plan-a-change: " in listed
+    assert " plan-a-change " in listed
     assert "# Do it" in await rig.call("skill_view", name="kanban:board")
 
 
@@ -365,7 +367,7 @@ async def test_slash_commands_show_and_start(rig, text):
 
     external(rig, text, "tidy", "other")
     rig.put(rig.folder / "external" / "bad", {"SKILL.md": "x"})
-    skills, skill = slash_commands(rig.context)
+    _, skills, skill = slash_commands(rig.context)
     assert await skills.run(ME, "") == (
         "    other  Use it when it fits.\n    tidy   Use it when it fits.\n"
         "    bad    broken: SKILL.md does not begin with frontmatter: a line ---, the fields, a line ---"
@@ -398,7 +400,7 @@ async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
     first, second, third = provider.requests
     system = first.messages[0].parts[0].text
     assert "- tidy: Use it when it fits." in system
-    assert "- plan-a-change: " in system
+    assert "plan-a-change" in system
     assert third.messages[0].parts[0].text == system == second.messages[0].parts[0].text
     assert third.messages[-1].parts[0].text.startswith("the desk\n\nFollow this skill:")
     assert any("    tidy " in said for said in await platform.service.seen())
@@ -439,3 +441,76 @@ async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(h
     assert platform.console is not None
     assert [c.text for c in await platform.console.complete("x", "/ti")] == ["/title", "/tidy"]
     assert [c.text for c in await platform.console.complete("x", "/skill wa")] == ["wash"]
+
+
+# --- long ones ----------------------------------------------------------------------------------------------------
+
+LONG = "# Long\n\n" + "".join(f"## Chapter {n}\n\n" + f"Line of chapter {n}.\n" * 190 for n in range(10))
+
+
+async def test_a_long_skill_is_opened_in_parts(rig, text):
+    assert len(LONG) > 33_000
+    external(rig, text, "long", body=LONG)
+    first = await rig.call("skill_view", name="long")
+    assert len(first) < 18_000
+    assert "[Part 1 of 3. Read the others as file SKILL.md#2 and so on. 2: Chapter " in first
+    read = [await rig.call("skill_view", name="long", file=f"SKILL.md#{n}") for n in (1, 2, 3)]
+    bodies = [one.partition("\n\n")[2].rpartition("\n\n[Part ")[0] for one in read]
+    assert "\n".join(bodies).replace("\n", "") == LONG.replace("\n", "")
+    assert all(body.startswith("## Chapter") for body in bodies[1:])
+    with pytest.raises(ToolError, match="There is no part 4; it has 3"):
+        await rig.call("skill_view", name="long", file="SKILL.md#4")
+
+
+async def test_a_long_file_of_a_skill_is_opened_in_parts(rig, text):
+    root = external(rig, text, "one")
+    rig.put(root / "one", {"references/all.md": LONG})
+    assert "[Part 3 of 3." in await rig.call("skill_view", name="one", file="references/all.md#3")
+
+
+@given(st.text(max_size=200), st.integers(1, 900))
+def test_no_part_is_too_long_and_nothing_is_lost(piece, times):
+    whole = piece * times
+    parts = cut_up(whole)
+    assert "".join(parts) == whole
+    assert all(0 < len(part) <= PART for part in parts[:-1])
+
+
+# --- together -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_bundle_is_followed_as_one(rig, text):
+    from hermes_tool_skills.config import Bundle
+    from hermes_tool_skills.slash import slash_commands
+
+    external(rig, text, "ant", "bee", "cat")
+    rig.settings["bundles"] = {
+        "zoo": Bundle(skills=["bee", "ant"], instruction="Gently."),
+        "cat": Bundle(skills=["ant"], description="never used: there is a skill of its name"),
+    }
+    commands = {c.name: c for c in slash_commands(rig.context)}
+    asked = (await commands["skill"].run(ME, "zoo /cat feed them")).parts[0].text
+    assert asked.startswith("feed them\n\nGently.\n\nFollow these skills, in this order:")
+    assert [line.split(",")[0] for line in asked.splitlines() if line.startswith("Skill ")] == [
+        "Skill bee", "Skill ant", "Skill cat",
+    ]  # fmt: skip
+    assert "zoo  together: bee, ant" in await commands["skills"].run(ME, "")
+    assert "zoo" in [choice.text for choice in await commands["skill"].options(ME, "z")]
+
+
+async def test_a_skill_for_the_board_is_listed_where_its_tools_are(rig, text):
+    external(rig, text, "on-a-board", extra="environments: [kanban]\n")
+    assert await block(rig) == ""
+    assert "on-a-board" in await block(rig, tools={**TOOLS, "kanban_show": "kanban"})
+
+
+async def test_skills_that_ship_are_named_by_what_they_are_about(rig, text):
+    rig.shipped = True
+    external(rig, text, "mine")
+    lines = (await block(rig, tools={**TOOLS, "skill_manage": "skills"})).splitlines()
+    assert lines[1] == "- mine: Use it when it fits."
+    groups = {line.partition(":")[0]: line.partition(": ")[2].split() for line in lines[2:]}
+    assert {"make-word-document", "make-spreadsheet"} <= set(groups["- office"])
+    assert "review-a-change" in groups["- work"]
+    assert sum(map(len, lines)) < 1_300, "they cost a request little"
+    assert "make-word-document: A Word document" in await rig.call("skill_view")

@@ -50,6 +50,27 @@ async def test_an_example_that_does_not_pass_keeps_nothing(bench):
     assert not list(bench.data.glob("*/own_*"))
 
 
+async def test_a_version_is_replaced_only_by_one_that_does_what_it_did(bench):
+    await bench.write(examples=[*COUNTS, {"arguments": {"text": "a bc", "least": 2}, "result": 1}])
+    worse = COUNT.replace(">= least", "> least")
+    with pytest.raises(ToolError) as refused:
+        await bench.write(worse, examples=[{"arguments": {"text": "abc"}, "result": 1}])
+    assert "does not do what the version in force was kept for" in str(refused.value)
+    assert '{"least": 2, "text": "a bc"}: it returned 1, and returns 0 now' in str(refused.value)
+    other = COUNT.replace("least: int = 1", "most: int = 9").replace(">= least", "<= most")
+    with pytest.raises(ToolError, match="takes no 'least'"):
+        await bench.write(other)
+    assert "version 1 of 1" in await bench.call("own_versions")
+    better = COUNT.replace("long enough", "long")
+    said = await bench.write(better, examples=[{"arguments": {"text": "abc"}, "result": 1}])
+    assert "version 2 is kept; every example passed, and 2 of earlier versions" in said
+    with pytest.raises(ToolError, match="kept for"):
+        await bench.write(worse, examples=[{"arguments": {"text": "x"}}])
+    meant = [{"arguments": {"text": "a bc", "least": 2}, "result": 0}, {"arguments": {"text": "a bc def"}, "result": 2},
+             {"arguments": {"text": "abc"}, "result": 1}]  # fmt: skip
+    assert "version 3 is kept" in await bench.write(worse, examples=meant)
+
+
 async def test_writing_the_same_again_is_one_version(bench):
     await bench.write()
     assert "is just this already: version 1" in await bench.write()
@@ -134,7 +155,8 @@ async def test_a_person_is_shown_what_changes(bench, snapshot):
     code = COUNT.replace(">=", ">")
     asked = bench.asked("tool_write", name="own_count_words", code=code, examples=COUNTS, hosts=["example.org"])
     assert asked.reason == snapshot(name="write")
-    await bench.write(code, examples=[{"arguments": {"text": "a bc"}, "result": 1}])
+    meant = [{"arguments": {"text": "a bc"}, "result": 1}, {**COUNTS[0], "result": 2}]
+    await bench.write(code, examples=meant)
     assert bench.asked("own_rollback", name="count_words", version=1).reason == snapshot(name="rollback")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Tool
+from hermes_core.kinds import Tool, ToolSource
 from hermes_core.types import Check, Command, Prompt, Session, SlashCommand
 
 
@@ -14,6 +14,14 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     from hermes_tool_skills.tools import skill_tools
 
     return skill_tools(ctx)
+
+
+@hookimpl
+def register_tool_sources(ctx: PluginContext) -> Sequence[ToolSource]:
+    """``skill_run``, once a skill was given something in secret."""
+    from hermes_tool_skills.running import skill_sources
+
+    return skill_sources(ctx)
 
 
 @hookimpl
@@ -42,7 +50,9 @@ def register_checks(ctx: PluginContext) -> Sequence[Check]:
 
 @hookimpl
 async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
-    """Tell the model once per session which skills there are."""
+    """Tell the model once per session which skills there are; what nobody uses any more goes before, once a week."""
+    from hermes_tool_skills.curating import look
     from hermes_tool_skills.listing import with_skills
 
+    await look(ctx, session)
     return await with_skills(ctx, session, prompt)

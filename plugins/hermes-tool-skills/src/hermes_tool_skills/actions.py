@@ -29,7 +29,8 @@ def install_command(ctx: PluginContext) -> "click.Command":
         """Get a skill, check and scan it, show everything, and keep it if you say yes. Nothing of it is run.
 
         SOURCE is a folder, a .zip or .tar.gz (here or at an https address), the https address of a git repository
-        with #FOLDER, OWNER/REPOSITORY[/FOLDER][@REF], or the name of an installed skill to look for an update.
+        with #FOLDER, OWNER/REPOSITORY[/FOLDER][@REF], a word that `hermes skills search` shows, or the name of an
+        installed skill to look for an update.
 
         \b
         Examples:
@@ -37,6 +38,8 @@ def install_command(ctx: PluginContext) -> "click.Command":
           hermes skills install https://example.org/skills/tidy.zip
           hermes skills install https://example.org/skills.git#tidy
           hermes skills install acme/skills/tidy@v2
+          hermes skills install clawhub:acme/tidy
+          hermes skills install index:https://example.org#tidy
           hermes skills install tidy                (an update: the difference is shown)
 
         What is installed is not used until `hermes skills enable NAME`, or a yes to the second question.
@@ -45,7 +48,9 @@ def install_command(ctx: PluginContext) -> "click.Command":
         from hermes_tool_skills.screens import finding_row, install_lines, json_lines
 
         catalogue, config = catalogue_for(ctx), ctx.config
-        one = candidate(catalogue, source, archives=config.archives, trusted=config.trusted, force=force)
+        one = candidate(
+            catalogue, source, archives=config.archives, trusted=config.trusted, force=force, sources=config.sources
+        )
         if not as_json:
             say([*install_lines(one), ""])
         verdict = one.draft.report.verdict
@@ -63,7 +68,7 @@ def install_command(ctx: PluginContext) -> "click.Command":
         say([f"Installed {one.name} as version {entry.version}."])
         if asking.sits_here() and not yes and click.confirm(f"Enable {one.name} now?"):
             _switch(ctx, one.name, on=True)
-            say([f"Enabled {one.name}; sessions that begin from now on know it."])
+            say(_in_use(catalogue.get(one.name)))
         else:
             say([f"It is not used yet: hermes skills enable {one.name}"])
         return 0
@@ -98,9 +103,18 @@ def enable_command(ctx: PluginContext) -> "click.Command":
         after = catalogue.get(name)
         if after.state != "ready":
             raise UserError(f"{name} is still not used: {after.reason}.", hint=after.fix)
-        say([f"Enabled {name}; sessions that begin from now on know it."])
+        say(_in_use(after))
 
     return command
+
+
+def _in_use(skill: Skill) -> list[str]:
+    """What is said of a skill that is used from now on, and what a person has to give it yet."""
+    lines = [f"Enabled {skill.name}; sessions that begin from now on know it."]
+    if skill.head and skill.head.variables:
+        names = ", ".join(v.name for v in skill.head.variables)
+        lines.append(f"It needs {names}: hermes skills secrets {skill.name}")
+    return lines
 
 
 def _accept(ctx: PluginContext, skill: Skill, *, yes: bool) -> None:
@@ -116,7 +130,7 @@ def _accept(ctx: PluginContext, skill: Skill, *, yes: bool) -> None:
     library, entry = catalogue.library, skill.entry
     tree = library.live(skill.name)
     others = [s.name for s in catalogue.all() if s.name != skill.name]
-    draft = checked(tree, name=skill.name, known=others)
+    draft = checked(tree, name=skill.name, known=others, foreign=True)
     before: Tree = library.version(skill.name, entry.version)[1] if entry else {}
     say([f"{skill.name}: {draft.head.description}", "", "Files", *tree_lines(tree, before)])
     if entry:

@@ -26,7 +26,7 @@ from hermes_tool_skills.tree import MAIN, BadTree, walk
 
 Source: TypeAlias = Literal["installed", "agent", "person", "external", "plugin", "shipped", "project"]
 State: TypeAlias = Literal["ready", "disabled", "new", "changed", "missing", "broken", "blocked", "shadowed"]
-_CACHE = 3  # of the cache file's form
+_CACHE = 4  # of the cache file's form
 _SHARED = "~/.agents/skills"  # where agents of every make look, https://agentskills.io/client-implementation
 _OURS = "skills"  # the name of this plugin; its skills have no prefix
 
@@ -308,7 +308,7 @@ def _read(folder: Path, signature: str, *, scanned: bool) -> Seen:
         problem = f"{MAIN} is missing" if MAIN not in tree else f"{MAIN} is not UTF-8 text"
         return Seen(signature=signature, problem=problem, digest=value, verdict=verdict)
     try:
-        head, _ = parse(text, folder=folder.name)
+        head, _ = parse(text, folder=folder.name, foreign=True)
     except BadSkill as error:
         return Seen(signature=signature, problem=error.text, digest=value, verdict=verdict)
     return Seen(signature=signature, head=head, digest=value, verdict=verdict)

@@ -20,16 +20,22 @@ Build = Callable[[PluginContext], "click.Command"]
 
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """All commands; each is put together when it is used."""
-    from hermes_tool_skills import actions, history
+    from hermes_tool_skills import actions, asking_secrets, curating, history
+    from hermes_tool_skills.hub import commands as hub
 
     made: tuple[tuple[str, Build], ...] = (
         ("list", _list),
         ("show", _show),
+        ("search", hub.search_command),
+        ("browse", hub.browse_command),
         ("install", actions.install_command),
+        ("update", hub.update_command),
+        ("publish", hub.publish_command),
         ("enable", actions.enable_command),
         ("disable", actions.disable_command),
         ("remove", actions.remove_command),
         ("pin", actions.pin_command),
+        ("secrets", asking_secrets.secrets_command),
         ("verify", _verify),
         ("history", _history),
         ("diff", _diff),
@@ -40,7 +46,15 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         ("new", history.new_command),
         ("scan", _scan),
     )
-    return [Command(name=f"skills {name}", build=partial(build, ctx)) for name, build in made]
+    life = (
+        ("status", curating.status_command),
+        ("run", curating.run_command),
+        ("restore", curating.restore_command),
+        ("backup", curating.backup_command),
+        ("rollback", curating.rollback_command),
+    )
+    found = [Command(name=f"skills {name}", build=partial(build, ctx)) for name, build in made]
+    return [*found, *(Command(name=f"curator {name}", build=partial(build, ctx)) for name, build in life)]
 
 
 def _list(ctx: PluginContext) -> "click.Command":

@@ -21,13 +21,13 @@ class Draft:
     report: Report
 
 
-def checked(tree: Tree, *, name: str = "", known: Iterable[str] = ()) -> Draft:
-    """Hold a tree against the format and scan it. Raises BadTree or BadSkill with what is wrong."""
+def checked(tree: Tree, *, name: str = "", known: Iterable[str] = (), foreign: bool = False) -> Draft:
+    """Hold a tree against the format and scan it; ``foreign`` as in ``parse``. Raises BadTree or BadSkill."""
     check_tree(tree)
     text = text_of(tree[MAIN]) if MAIN in tree else None
     if text is None:
         raise BadSkill([f"{MAIN} is missing" if MAIN not in tree else f"{MAIN} is not UTF-8 text"])
-    head, _ = parse(text, folder=name)
+    head, _ = parse(text, folder=name, foreign=foreign)
     return Draft(head=head, tree=tree, report=scan(tree, known))
 
 

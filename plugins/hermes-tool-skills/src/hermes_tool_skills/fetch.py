@@ -9,14 +9,18 @@ import ipaddress
 import re
 import socket
 import urllib.parse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hermes_core.context import UrlRules
 from hermes_core.errors import ToolError, UserError
 from hermes_core.values import frozen
+from hermes_tool_kit.fetching import Fetched as Page
+from hermes_tool_kit.fetching import Order
 from hermes_tool_kit.fetching import fetch as fetch_page
 from hermes_tool_skills.tree import BadTree, read_tree
-from hermes_tool_skills.unpack import MOST_ARCHIVE, unpack
+from hermes_tool_skills.unpack import MOST_ARCHIVE, unpack, unpack_mains
 
 _SHORT = re.compile(
     r"(?P<owner>[A-Za-z0-9][\w.-]*)/(?P<repo>[\w.-]+)(?:/(?P<path>[\w./-]+?))?(?:@(?P<ref>[\w./-]+))?/?"
@@ -34,16 +38,25 @@ class Fetched:
     resolved: str
 
 
-def fetch(source: str, *, archives: str, scratch: Path) -> Fetched:
-    """Get what a person named. ``scratch`` is an empty folder for git. Raises UserError that says what to do."""
+def fetch(source: str, *, archives: str, scratch: Path, sources: Sequence[str] = ()) -> Fetched:
+    """Get what a person named. ``scratch`` is an empty folder for git. Raises UserError that says what to do.
+
+    ``sources`` are those of the settings, for words that one of them gave out.
+    """
     if not source.strip():
         raise UserError("No source was named.", hint="For the current folder: hermes skills install .")
     place = Path(source).expanduser()
     if "://" not in source and place.exists():
         return _local(place)
+    from hermes_tool_skills.hub.sources import fetched, names_a_source
+
+    if names_a_source(source):
+        return fetched(source, sources, archives=archives)
     address, _, folder = source.partition("#")
     path = urllib.parse.urlsplit(address).path
     if address.startswith(("https://", "http://")):
+        if "/.well-known/" in path and path.endswith("/index.json"):
+            return fetched(f"index:{source}", sources, archives=archives)
         if path.endswith(ARCHIVE):
             data, final = download(address)
             tree, commit = unpack(data, folder)
@@ -53,12 +66,12 @@ def fetch(source: str, *, archives: str, scratch: Path) -> Fetched:
         allowed(address)
         tree, commit = clone(address, folder, scratch)
         return Fetched(tree=tree, source=source, resolved=commit)
-    if "://" not in source and (short := _SHORT.fullmatch(source)):
-        return _repository(archives.rstrip("/"), **short.groupdict())
+    if "://" not in source and (found := _SHORT.fullmatch(source)):
+        return repository(archives, **found.groupdict())
     raise UserError(
         f"{source!r} is neither a folder or archive here nor an address that skills come from.",
         hint="Give a folder, a .zip or .tar.gz, an https address (of an archive, or of a git repository with "
-        "#FOLDER), or OWNER/REPOSITORY[/FOLDER][@REF].",
+        "#FOLDER), OWNER/REPOSITORY[/FOLDER][@REF], or a word that `hermes skills search` shows.",
     )
 
 
@@ -74,8 +87,38 @@ def _local(place: Path) -> Fetched:
     return Fetched(tree=unpack(data)[0], source=where, resolved="")
 
 
-def _repository(archives: str, owner: str, repo: str, path: str | None, ref: str | None) -> Fetched:
-    address = f"{archives}/{owner}/{repo}/tar.gz/{ref or 'HEAD'}"
+def short(word: str) -> tuple[str, str, str, str]:
+    """Owner, repository, folder and ref of OWNER/REPOSITORY[/FOLDER][@REF]. Raises UserError."""
+    found = _SHORT.fullmatch(word)
+    if not found:
+        raise UserError(f"{word!r} is not OWNER/REPOSITORY[/FOLDER][@REF].")
+    return found["owner"], found["repo"], found["path"] or "", found["ref"] or ""
+
+
+def repository_with(archives: str, owner: str, repo: str, skill: str) -> Fetched:
+    """The files of the skill of a name, wherever in a repository it lies. Raises UserError."""
+    from hermes_core.errors import UnknownName
+    from hermes_tool_skills.frontmatter import BadSkill, fields
+
+    data, _ = download(f"{archives.rstrip('/')}/{owner}/{repo}/tar.gz/HEAD")
+    places: dict[str, str] = {}
+    for folder, main in sorted(unpack_mains(data).items(), reverse=True):
+        places.setdefault(folder.rpartition("/")[2], folder)
+        try:
+            places[str(fields(main.decode("utf-8", "replace")).get("name"))] = folder
+        except BadSkill:
+            continue
+    if skill not in places:
+        raise UnknownName(f"skill in {owner}/{repo}", skill, places)
+    folder = places[skill]
+    tree, commit = unpack(data, folder)
+    source = f"https://github.com/{owner}/{repo}{f'/{folder}' if folder else ''}"
+    return Fetched(tree=tree, source=source, resolved=commit)
+
+
+def repository(archives: str, owner: str, repo: str, path: str | None, ref: str | None) -> Fetched:
+    """The files of a folder of a repository of GitHub. Raises UserError, BadTree."""
+    address = f"{archives.rstrip('/')}/{owner}/{repo}/tar.gz/{ref or 'HEAD'}"
     tree, commit = unpack(download(address)[0], path or "")
     source = f"https://github.com/{owner}/{repo}{f'/{path}' if path else ''}{f'@{ref}' if ref else ''}"
     return Fetched(tree=tree, source=source, resolved=commit or address)
@@ -107,16 +150,23 @@ def download(address: str) -> tuple[bytes, str]:
 
     A place inside of the person's network is asked only where the person named one.
     """
-    allowed(address)
-    rules = UrlRules(allow_private=bool(_inside(urllib.parse.urlsplit(address).hostname or "")))
-    try:
-        answer = asyncio.run(fetch_page(address, rules, limit=MOST_ARCHIVE, seconds=_SECONDS, other_sites=True))
-    except ToolError as error:
-        raise UserError(error.text, hint=error.hint) from None
-    allowed(answer.url)
+    answer = answer_of(address, limit=MOST_ARCHIVE)
     if answer.status != 200:
         hint = "Is the address right, and is it open to everybody?"
         raise UserError(f"{address[:200]} answered {answer.status}.", hint=hint)
+    return answer.body, answer.url
+
+
+def answer_of(address: str, *, limit: int, order: Order | None = None) -> Page:
+    """What an address answers, whatever the status, whole. Raises UserError, BadTree. Rules as for ``download``."""
+    allowed(address)
+    rules = UrlRules(allow_private=bool(_inside(urllib.parse.urlsplit(address).hostname or "")))
+    more: dict[str, Any] = {"order": order} if order else {"other_sites": True}
+    try:
+        answer = asyncio.run(fetch_page(address, rules, limit=limit, seconds=_SECONDS, **more))
+    except ToolError as error:
+        raise UserError(error.text, hint=error.hint) from None
+    allowed(answer.url)
     if answer.cut:
         raise BadTree(f"{address[:200]} did not come whole: {answer.cut}.")
-    return answer.body, answer.url
+    return answer

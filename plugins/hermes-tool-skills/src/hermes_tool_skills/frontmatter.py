@@ -1,14 +1,16 @@
 """What SKILL.md says of itself between its two ``---`` lines, and what is wrong with it.
 
 The format is the one of agentskills.io, with additions under ``metadata.hermes``. Keys that nobody knows are left
-alone: a skill written for another agent is still a skill.
+alone: a skill written for another agent is still a skill. What one that comes from elsewhere gets wrong without harm is
+mended and remarked on, as the standard asks of clients; what is written here has to be right (``standard``).
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from attrs import Factory, asdict
+from attrs import Factory, asdict, evolve
 
 from hermes_core.errors import UserError
 from hermes_core.patterns import pattern
@@ -22,8 +24,12 @@ MOST_MAIN = 100_000  # characters of SKILL.md
 PLATFORMS = {"macos": "darwin", "linux": "linux", "windows": "win32"}
 ENVIRONMENTS = ("kanban", "docker", "s6")
 _MOST_HEAD = 16_000  # characters of frontmatter
+_MOST_COMPATIBILITY = 500
 _FENCE = pattern(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_COLON = pattern(r"^((?:name|description|license|compatibility): +)(?![\"'|>\[{&*!])(.*: .*|.*:)$", re.MULTILINE)
 _VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_VARIABLES = "required_environment_variables"
+_OPENCLAW = ("openclaw", "clawdbot", "clawdis")  # one thing under three names
 _HERMES_LISTS = (
     "tags", "related_skills", "requires_toolsets", "requires_tools", "fallback_for_toolsets", "fallback_for_tools",
 )  # fmt: skip
@@ -72,29 +78,43 @@ class Head:
     related_skills: tuple[str, ...] = ()
     config: tuple[Mapping[str, JSON], ...] = ()
     blueprint: Mapping[str, JSON] = Factory(dict)
+    remarks: tuple[str, ...] = ()  # what was mended to read it
 
 
-def parse(text: str, *, folder: str = "") -> tuple[Head, str]:
+def parse(text: str, *, folder: str = "", foreign: bool = False) -> tuple[Head, str]:
     """The frontmatter and the body of a SKILL.md; ``folder`` is the name it has to carry, if that is known.
 
-    Raises BadSkill with every problem at once.
+    With ``foreign`` what another client would put up with is mended, and told in ``Head.remarks``: a text with a colon
+    that is not in quotes, a description that is too long, a folder of another name. Raises BadSkill with every problem.
     """
     if len(text) > MOST_MAIN:
         raise BadSkill([f"SKILL.md has {len(text):,} characters; {MOST_MAIN:,} is the most"])
     found = _FENCE.match(text)
     if not found:
         raise BadSkill(["SKILL.md does not begin with frontmatter: a line ---, the fields, a line ---"])
-    data = _load(found[1])
+    remarks: list[str] = []
+    data = _load(found[1], remarks if foreign else None)
     body = text[found.end() :].strip()
     reader = _Reader(data)
+    if foreign:
+        _shorten(reader, remarks)
     head = _head(reader)
     if folder and head.name and head.name != folder:
-        reader.problems.append(f"name is {head.name!r}, but the folder is called {folder!r}")
+        said = f"name is {head.name!r}, but the folder is called {folder!r}"
+        (remarks if foreign else reader.problems).append(said)
     if not body:
         reader.problems.append("there is nothing below the frontmatter")
     if reader.problems:
         raise BadSkill(reader.problems)
-    return head, body
+    return evolve(head, remarks=tuple(remarks)), body
+
+
+def fields(text: str) -> Mapping[str, Any]:
+    """The fields between the two lines as they stand there. Raises BadSkill."""
+    found = _FENCE.match(text)
+    if not found:
+        raise BadSkill(["SKILL.md does not begin with frontmatter: a line ---, the fields, a line ---"])
+    return _load(found[1])
 
 
 def name_problem(name: str) -> str:
@@ -104,7 +124,8 @@ def name_problem(name: str) -> str:
     return "may not hold two dots in a row" if ".." in name else ""
 
 
-def _load(text: str) -> Mapping[str, Any]:
+def _load(text: str, remarks: list[str] | None = None) -> Mapping[str, Any]:
+    """The fields; with ``remarks`` a text that holds a colon is put into quotes, and that is noted there."""
     from hermes_yaml_edit.document import Document, Unreadable
 
     if len(text) > _MOST_HEAD:
@@ -112,8 +133,29 @@ def _load(text: str) -> Mapping[str, Any]:
     try:
         return Document(f"\n{text}", "SKILL.md").data  # its first line is the one above
     except Unreadable as error:
-        colon = "; put a text that holds a colon into quotes"
-        raise BadSkill([f"{one}{colon * ('mapping values' in one)}" for one in error.problems]) from None
+        problems = error.problems
+    if remarks is not None and (quoted := _COLON.sub(_quoted, text)) != text:
+        with suppress(Unreadable):
+            data = Document(f"\n{quoted}", "SKILL.md").data
+            remarks.append("a text that holds a colon is not in quotes")
+            return data
+    colon = "; put a text that holds a colon into quotes"
+    raise BadSkill([f"{one}{colon * ('mapping values' in one)}" for one in problems])
+
+
+def _quoted(found: re.Match[str]) -> str:
+    value = found[2].strip().replace("'", "''")
+    return f"{found[1]}'{value}'"
+
+
+def _shorten(reader: "_Reader", remarks: list[str]) -> None:
+    """Cut the texts that every client reads to the standard's length."""
+    for key, most in (("description", MOST_DESCRIPTION), ("compatibility", _MOST_COMPATIBILITY)):
+        value = reader.data.get(key)
+        flat = " ".join(value.split()) if isinstance(value, str) else ""
+        if len(flat) > most:
+            reader.data = {**reader.data, key: f"{flat[: most - 1].rstrip()}…"}
+            remarks.append(f"{key} has {len(flat):,} characters and was cut; {most:,} is the most")
 
 
 class _Reader:
@@ -178,11 +220,11 @@ def _head(reader: _Reader) -> Head:
     if not description:
         reader.problems.append("description is missing: one or two sentences that say when to use the skill")
     about, legacy = reader.table("metadata"), reader.table("prerequisites")
-    ours = about.table("hermes")
+    ours = _flat(about, about.table("hermes"))
     lists = {key: ours.texts(key) for key in _HERMES_LISTS}
-    rows = reader.rows("required_environment_variables", "name")
-    variables = [_variable(reader, row) for row in rows]
-    variables += [_variable(reader, {"name": name}) for name in legacy.texts("env_vars")]
+    rows = [*reader.rows(_VARIABLES, "name"), *ours.rows(_VARIABLES, "name"), *_of_openclaw(about)]
+    variables = {v.name: v for v in (_variable(reader, row) for row in rows)}
+    variables |= {name: _variable(reader, {"name": name}) for name in legacy.texts("env_vars") if name not in variables}
     tools = reader.data.get("allowed-tools")
     return Head(
         name=name,
@@ -193,15 +235,37 @@ def _head(reader: _Reader) -> Head:
         compatibility=reader.text("compatibility"),
         category=ours.text("category", most=64),
         allowed_tools=" ".join(map(str, tools)) if isinstance(tools, list) else reader.text("allowed-tools"),
-        platforms=reader.texts("platforms", PLATFORMS),
-        environments=reader.texts("environments", ENVIRONMENTS),
-        variables=tuple(variables),
-        credential_files=reader.texts("required_credential_files"),
-        commands=legacy.texts("commands"),
+        platforms=reader.texts("platforms", PLATFORMS) or ours.texts("platforms", PLATFORMS),
+        environments=reader.texts("environments", ENVIRONMENTS) or ours.texts("environments", ENVIRONMENTS),
+        variables=tuple(variables.values()),
+        credential_files=reader.texts("required_credential_files") or ours.texts("required_credential_files"),
+        commands=legacy.texts("commands") or ours.texts("commands"),
         config=tuple(_config(row) for row in ours.rows("config", "key")),
         blueprint={str(k)[:100]: str(v)[:500] for k, v in ours.table("blueprint").data.items()},
         **lists,
     )
+
+
+def _flat(about: _Reader, ours: _Reader) -> _Reader:
+    """What stands under ``metadata.hermes``, and as ``hermes.KEY`` with a text: the standard's values are texts."""
+    data = {key.replace("-", "_"): value for key, value in ours.data.items() if isinstance(key, str)}
+    for key, value in about.data.items():
+        if isinstance(key, str) and key.startswith("hermes.") and isinstance(value, str):
+            name = key.removeprefix("hermes.").replace("-", "_")
+            data.setdefault(name, value if name == "category" else value.split())
+    return _Reader(data, "metadata.hermes.", about.problems)
+
+
+def _of_openclaw(about: _Reader) -> list[Mapping[str, Any]]:
+    """The variables that a skill of ClawHub needs: https://docs.openclaw.ai, ``metadata.openclaw.requires.env``."""
+    table = next((t for key in _OPENCLAW if isinstance(t := about.data.get(key), dict)), {})
+    needs = table.get("requires")
+    names = needs.get("env") if isinstance(needs, dict) else None
+    told = table.get("envVars")
+    rows = [row for row in told if isinstance(row, dict) and isinstance(row.get("name"), str)] if isinstance(told, list) else []  # fmt: skip # noqa: E501
+    asked = {row["name"]: {"name": row["name"], "help": row.get("description")} for row in rows if row.get("required") is not False}  # fmt: skip # noqa: E501
+    given = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return [*asked.values(), *({"name": name} for name in given if name not in asked)]
 
 
 def _variable(reader: _Reader, row: Mapping[str, Any]) -> Variable:

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from hermes_core.errors import UserError
-from hermes_tool_skills.tree import MOST_BYTES, MOST_FILE, MOST_FILES, BadTree, path_problem
+from hermes_tool_skills.tree import MAIN, MOST_BYTES, MOST_FILE, MOST_FILES, BadTree, path_problem
 
 _SECONDS = 120.0
 _SAFE = (
@@ -17,22 +17,10 @@ _SAFE = (
 
 def clone(address: str, folder: str, scratch: Path) -> tuple[dict[str, bytes], str]:
     """The files of a folder of a repository's newest commit, and that commit. Raises UserError, BadTree."""
-    place = scratch / "repository"
-    words = ("--bare", "--single-branch", "--no-tags")
-    try:
-        _git("clone", *words, "--depth=1", "--", address, str(place))
-    except UserError as error:
-        if "shallow" not in error.text:  # a plain file server knows only whole histories
-            raise
-        _git("clone", *words, "--", address, str(place))
-    commit = _git("-C", str(place), "rev-parse", "HEAD").decode().strip()
-    inner = folder.strip("/")
-    if inner and (problem := path_problem(inner)):
-        raise BadTree(f"The folder {folder!r} {problem}.")
-    rows = _git("-C", str(place), "ls-tree", "-r", "-l", "-z", f"{commit}:{inner}").split(b"\0")
+    place, commit, inner, rows = _listed(address, folder, scratch)
     found: dict[str, bytes] = {}
     total = 0
-    for row in filter(None, rows):
+    for row in rows:
         about, _, name = row.partition(b"\t")
         mode, kind, thing, size = about.decode().split()
         path = name.decode("utf-8", "replace")
@@ -49,6 +37,42 @@ def clone(address: str, folder: str, scratch: Path) -> tuple[dict[str, bytes], s
     if not found:
         raise BadTree(f"There is nothing in {inner or 'the repository'}.")
     return found, commit
+
+
+def mains(address: str, folder: str, scratch: Path) -> dict[str, bytes]:
+    """Every SKILL.md of a repository below a folder, by the folder it lies in. Raises UserError, BadTree."""
+    place, _, inner, rows = _listed(address, folder, scratch)
+    found: dict[str, bytes] = {}
+    for row in rows:
+        about, _, name = row.partition(b"\t")
+        mode, kind, thing, size = about.decode().split()
+        path = name.decode("utf-8", "replace")
+        if path != MAIN and not path.endswith(f"/{MAIN}"):
+            continue
+        if kind == "blob" and mode in ("100644", "100755") and int(size) <= MOST_FILE and not path_problem(path):
+            where = "/".join(filter(None, (inner, path.removesuffix(MAIN).rstrip("/"))))
+            found[where] = _git("-C", str(place), "cat-file", "blob", thing)
+        if len(found) >= MOST_FILES:
+            break
+    return found
+
+
+def _listed(address: str, folder: str, scratch: Path) -> tuple[Path, str, str, list[bytes]]:
+    """A bare copy of a repository, its newest commit, the folder, and the rows of what lies below that."""
+    place = scratch / "repository"
+    words = ("--bare", "--single-branch", "--no-tags")
+    try:
+        _git("clone", *words, "--depth=1", "--", address, str(place))
+    except UserError as error:
+        if "shallow" not in error.text:  # a plain file server knows only whole histories
+            raise
+        _git("clone", *words, "--", address, str(place))
+    commit = _git("-C", str(place), "rev-parse", "HEAD").decode().strip()
+    inner = folder.strip("/")
+    if inner and (problem := path_problem(inner)):
+        raise BadTree(f"The folder {folder!r} {problem}.")
+    rows = _git("-C", str(place), "ls-tree", "-r", "-l", "-z", f"{commit}:{inner}").split(b"\0")
+    return place, commit, inner, list(filter(None, rows))
 
 
 def _git(*words: str) -> bytes:

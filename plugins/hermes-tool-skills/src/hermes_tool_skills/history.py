@@ -84,7 +84,7 @@ def _brought_back(ctx: PluginContext, name: str, number: int, tree: Tree) -> Ent
     from hermes_tool_skills.install import person
 
     library = catalogue_for(ctx).library
-    draft = checked(tree, name=name)
+    draft = checked(tree, name=name, foreign=True)
     with library.held():
         last = library.lock_held().entries.get(name) or Entry(name=name, origin="person", version=0, files={})
         enabled = last.enabled and last.stage == "here" and last.origin != "installed"

@@ -42,7 +42,15 @@ class Candidate:
         return hashes(self.draft.tree)
 
 
-def candidate(catalogue: Catalogue, source: str, *, archives: str, trusted: Sequence[str], force: bool) -> Candidate:
+def candidate(
+    catalogue: Catalogue,
+    source: str,
+    *,
+    archives: str,
+    trusted: Sequence[str],
+    force: bool,
+    sources: Sequence[str] = (),
+) -> Candidate:
     """Fetch and look at a skill. Nothing of it is kept. Raises UserError when it cannot be one, or not under its name.
 
     ``source`` may be the name of an installed skill: then its own source is asked again.
@@ -52,9 +60,9 @@ def candidate(catalogue: Catalogue, source: str, *, archives: str, trusted: Sequ
     if known and known.source == "installed" and known.entry and not Path(source).exists():
         source = known.entry.source.removeprefix("https://github.com/") if _short(known.entry) else known.entry.source
     with quarantine(catalogue.library) as scratch:
-        got = fetch(source, archives=archives, scratch=scratch)
+        got = fetch(source, archives=archives, scratch=scratch, sources=sources)
     others = [name for name, s in skills.items() if not (s.source == "installed" and _same(s.entry, got))]
-    draft = checked(got.tree, known=others)
+    draft = checked(got.tree, known=others, foreign=True)
     name = draft.head.name
     there = skills.get(name)
     if there and there.source != "installed":

@@ -11,7 +11,7 @@ from hermes_tool_skills.frontmatter import PLATFORMS, Head
 _SIGNS: Mapping[str, tuple[str, ...]] = {
     "docker": ("/.dockerenv", "/run/.containerenv"),
     "s6": ("/run/s6", "/run/s6-rc"),
-    "kanban": (),  # no task board is part of this version
+    "kanban": (),  # a session of the board has its tools
 }
 
 
@@ -19,7 +19,8 @@ def unfit(head: Head, tools: Mapping[str, str] | None = None) -> str:
     """Why a skill is of no use here; empty when it is. ``tools`` maps tools on offer to toolsets; None: not known."""
     if head.platforms and not any(sys.platform == PLATFORMS[p] for p in head.platforms):
         return f"it is for {', '.join(head.platforms)}"
-    if head.environments and not any(_inside(e) for e in head.environments):
+    on_board = tools is not None and "kanban" in tools.values()
+    if head.environments and not any(_inside(e) or (e == "kanban" and on_board) for e in head.environments):
         return f"it is for work inside of {', '.join(head.environments)}"
     if tools is None:
         return ""
@@ -39,9 +40,9 @@ def offered(
     return [s for s in skills if s.state == "ready" and s.head and s.name not in off and not unfit(s.head, tools)]
 
 
-def unset(head: Head) -> list[str]:
+def unset(head: Head, given: Collection[str] = ()) -> list[str]:
     """The environment variables it needs that are not set, each with what it is for."""
-    return [f"{v.name} ({v.required_for or v.help or v.prompt or 'required'})" for v in head.variables if v.name not in os.environ]  # fmt: skip # noqa: E501
+    return [f"{v.name} ({v.required_for or v.help or v.prompt or 'required'})" for v in head.variables if v.name not in os.environ and v.name not in given]  # fmt: skip # noqa: E501
 
 
 def _inside(environment: str) -> bool:

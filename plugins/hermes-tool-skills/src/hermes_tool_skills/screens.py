@@ -69,6 +69,7 @@ def asked(head: Head) -> list[str]:
     lines += [f"  needs     the program {name}" for name in head.commands]
     if head.allowed_tools:
         lines.append(f"  asks for  the tools {head.allowed_tools} (it is given none: every call is judged as always)")
+    lines += [f"  mended    {remark}" for remark in head.remarks]
     if head.platforms:
         lines.append(f"  is for    {', '.join(head.platforms)}")
     return [visible(line) for line in lines]

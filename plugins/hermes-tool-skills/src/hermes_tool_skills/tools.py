@@ -45,11 +45,22 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
     async def view(context: ToolContext, wanted: View) -> str:
         """Read a skill, or one of its files."""
         from hermes_tool_skills.reading import listed, viewed
+        from hermes_tool_skills.usage import note
 
         catalogue, here = catalogue_for(ctx), Feature.LOCAL in context.workspace.features
         if not wanted.name:
             return await asyncio.to_thread(listed, catalogue, context.session)
-        return await asyncio.to_thread(viewed, catalogue, wanted.name, wanted.file, context.session, here=here)
+        text = await asyncio.to_thread(
+            viewed,
+            catalogue,
+            wanted.name,
+            wanted.file,
+            context.session,
+            here=here,
+            given=_given(ctx, wanted.name),
+        )
+        note(ctx.paths.data, wanted.name, "read", catalogue.library.clock())
+        return text
 
     @tool(
         name="skill_manage", toolset="skills", effects=[Effect.REMEMBER],
@@ -63,6 +74,16 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
     return [view, manage]
 
 
+def _given(ctx: PluginContext, name: str) -> Sequence[str]:
+    """The variables that a person gave a skill."""
+    if not (ctx.paths.data / "secrets.json").exists():
+        return ()
+    from hermes_tool_skills.secret import grants
+
+    known = grants(ctx).get(name)
+    return known.names if known else ()
+
+
 def _unwelcome(ctx: PluginContext, session: Session) -> str | None:
     """Why a session may not write skills: they belong to the owner of the profile, and steer every later session."""
     if not ctx.config.writes:
@@ -73,8 +94,10 @@ def _unwelcome(ctx: PluginContext, session: Session) -> str | None:
 async def _manage(ctx: PluginContext, context: ToolContext, wanted: Manage) -> str:
     from hermes_tool_skills.changes import keep, make, plan, staged
     from hermes_tool_skills.draft import worst
+    from hermes_tool_skills.learning import learning
     from hermes_tool_skills.library import Change
     from hermes_tool_skills.trust import decide
+    from hermes_tool_skills.usage import note
 
     if reason := _unwelcome(ctx, context.session):
         raise ToolError(f"Skills cannot be written here: {reason}.", retry=False)
@@ -86,7 +109,7 @@ async def _manage(ctx: PluginContext, context: ToolContext, wanted: Manage) -> s
             old=wanted.old, new=wanted.new,
         )  # fmt: skip
         found = worst(made.draft.report) if made.draft else ()
-        if staged(made, approve=ctx.config.approve):
+        if staged(made, approve=ctx.config.approve or learning(ctx, context.session)):
             return await asyncio.to_thread(keep, catalogue.library, made, change)
         if decide("agent", made.verdict) == "ask" and not await _allowed(context, made.name, found):
             said = "\n".join(f"- {line}" for line in found)
@@ -98,6 +121,7 @@ async def _manage(ctx: PluginContext, context: ToolContext, wanted: Manage) -> s
         raise ToolError(f"The skill could not be written: {error.strerror or error}.", retry=False) from None
     if entry is None:
         return f"Deleted {wanted.name}; a person can bring it back with: hermes skills rollback {wanted.name}"
+    note(ctx.paths.data, wanted.name, "changed", catalogue.library.clock())
     told = "".join(f"\nThe scan says: {line}" for line in found)
     return f"{wanted.name} is now version {entry.version}; sessions that begin from now on know it.{told}"
 

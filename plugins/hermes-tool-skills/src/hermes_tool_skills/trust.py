@@ -24,7 +24,9 @@ def decide(trust: Trust, verdict: str, *, force: bool = False) -> Decision:
 
 def trust_of(source: str, trusted: Iterable[str]) -> Trust:
     """Whether an address is below one that the person trusts."""
+    place = source.removeprefix("index:")
     for start in trusted:
-        if start and (source == start or source.startswith(start.rstrip("/") + "/")):
+        plain = start.rstrip("/")
+        if plain and any(one == start or one.startswith((f"{plain}/", f"{plain}#")) for one in (source, place)):
             return "trusted"
     return "community"

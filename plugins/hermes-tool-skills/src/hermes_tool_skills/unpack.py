@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 
 from hermes_core.values import frozen
-from hermes_tool_skills.tree import MOST_BYTES, MOST_FILE, MOST_FILES, BadTree, path_problem
+from hermes_tool_skills.tree import MAIN, MOST_BYTES, MOST_FILE, MOST_FILES, BadTree, path_problem
 
 MOST_ARCHIVE = 20 * 1024 * 1024  # bytes of an archive
 _MOST_MEMBERS = 20_000  # of which only one folder may be wanted
@@ -43,6 +43,26 @@ def unpack(data: bytes, folder: str = "") -> tuple[dict[str, bytes], str]:
         raise BadTree(f"The archive cannot be read: {str(error)[:200] or type(error).__name__}.") from None
     except RuntimeError as error:  # what zipfile raises for a password that no flag told of
         raise BadTree(f"The archive cannot be read: {str(error)[:200]}.") from None
+
+
+def unpack_mains(data: bytes) -> dict[str, bytes]:
+    """Every SKILL.md of an archive by the folder it lies in, below the archive's one top folder. Raises BadTree."""
+    if len(data) > MOST_ARCHIVE:
+        raise BadTree(f"The archive has {len(data):,} bytes; {MOST_ARCHIVE:,} is the most.")
+    try:
+        names = {_path(m.name) for m in _judged(data, []) if m.kind == "file"} - {""}
+        tops = {name.partition("/")[0] for name in names}
+        top = f"{tops.pop()}/" if len(tops) == 1 and all("/" in name for name in names) else ""
+        found = {}
+        for member in _judged(data, []):
+            name = _path(member.name)
+            if member.kind == "file" and (name == f"{top}{MAIN}" or name.endswith(f"/{MAIN}")):
+                found[name.removeprefix(top).removesuffix(MAIN).rstrip("/")] = member.read()
+    except BadTree:
+        raise
+    except (*_BROKEN, RuntimeError) as error:
+        raise BadTree(f"The archive cannot be read: {str(error)[:200] or type(error).__name__}.") from None
+    return found
 
 
 def _unpack(data: bytes, folder: str) -> tuple[dict[str, bytes], str]:

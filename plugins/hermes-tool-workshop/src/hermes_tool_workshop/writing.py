@@ -3,9 +3,12 @@
 import asyncio
 import json
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hermes_core.errors import HermesError, ToolError, UserError
 from hermes_core.kinds import ToolContext
+from hermes_tool_workshop.arguments import misfit
 from hermes_tool_workshop.calls import Work
 from hermes_tool_workshop.draft import Draft, draft_of
 from hermes_tool_workshop.label import Label
@@ -15,6 +18,7 @@ from hermes_tool_workshop.shape import full_name
 from hermes_tool_workshop.store import Damaged, Ledger, ToolStore
 from hermes_tool_workshop.words import aside, may
 
+_REPLAYED = 40  # examples that a version is kept with, those of earlier ones too
 _SHOWN = 20_000  # characters of a version's code that are shown
 
 
@@ -32,7 +36,8 @@ async def written(shop: Workshop, context: ToolContext, wanted: Write) -> str:
     store, session = shop.store(context.session), context.session
     if same := await asyncio.to_thread(_same, store, draft):
         return f"{draft.name} is just this already: version {same.version} is in force."
-    await _try(shop, context, draft)
+    carried = await asyncio.to_thread(_carried, store, draft)
+    await _try(shop, context, draft, carried)
     label = Label(
         name=draft.name,
         owner=f"{session.owner.profile}.{session.owner.person}",
@@ -42,14 +47,15 @@ async def written(shop: Workshop, context: ToolContext, wanted: Write) -> str:
         when=time.time(),
         session=session.id,
         why=draft.why,
-        examples=draft.examples,
+        examples=(*draft.examples, *carried),
     )
     ledger = await asyncio.to_thread(store.keep, draft.name, draft.code, label, shop.config.most)
     fields = {"tool": draft.name, "version": ledger.version, "sha256": draft.sha256, "session": session.id}
     shop.log.info("tool written", extra={"fields": fields})
     first = json.dumps(draft.examples[0]["arguments"], ensure_ascii=False)
+    again = f", and {len(carried)} of earlier versions" if carried else ""
     return (
-        f"{draft.name} version {ledger.version} is kept; every example passed. "
+        f"{draft.name} version {ledger.version} is kept; every example passed{again}. "
         f"Call it by its name if you have it, else now with tool_call(name={draft.name!r}, arguments={first}). "
         "From the next message on it is among your tools. own_versions and own_rollback manage what you wrote."
     )
@@ -68,8 +74,19 @@ def _same(store: ToolStore, draft: Draft) -> Ledger | None:
     return ledger if same else None
 
 
-async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
-    """Run every example. Raises ToolError with what each came to, when not all are as they should be."""
+def _carried(store: ToolStore, draft: Draft) -> tuple[Mapping[str, Any], ...]:
+    """The tests of the version in force, but for calls of which the new one says anew what they give."""
+    try:
+        version = store.version(draft.name, store.ledger(draft.name).version)
+    except (UserError, Damaged):
+        return ()
+    anew = [example["arguments"] for example in draft.examples]
+    earlier = [one for one in version.label.examples if one["arguments"] not in anew] if version.intact else []
+    return tuple(earlier[: _REPLAYED - len(draft.examples)])
+
+
+async def _try(shop: Workshop, context: ToolContext, draft: Draft, carried: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Run every example, and those of the version that it replaces. Raises ToolError with what each came to."""
     work = Work(
         name=draft.name, entry=draft.shape.entry, code=draft.code, permissions=draft.permissions, seconds=draft.seconds
     )
@@ -89,6 +106,30 @@ async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
             + "\n- ".join(failed),
             hint="Correct the code or the example and send all of it again.",
         )
+    for number, example in enumerate(carried):
+        context.progress(f"{draft.name}: {number + 1} of {len(carried)} of the version in force\n")
+        if problem := await _differs(shop, context, draft, work, example):
+            failed.append(problem)
+    if failed:
+        raise ToolError(
+            f"{draft.name} was not kept, as it does not do what the version in force was kept for:\n- "
+            + "\n- ".join(failed),
+            hint="Correct the code. What is meant to change, send as an example: the same arguments, the new result.",
+        )
+
+
+async def _differs(shop: Workshop, context: ToolContext, draft: Draft, work: Work, example: Mapping[str, Any]) -> str:
+    """How a call of an earlier version comes out otherwise now; empty when it does not."""
+    given = json.dumps(example["arguments"], ensure_ascii=False)[:300]
+    if problems := list(misfit(draft.shape, example["arguments"])):
+        return f"{given}: {'; '.join(problems)}"
+    outcome = await shop.play(context, work, draft.shape.filled(example["arguments"]))
+    if problem := outcome.crash or outcome.error:
+        return f"{given}: {problem}"
+    if example["result"] is None or outcome.value == example["result"]:
+        return ""
+    got, due = (json.dumps(value, ensure_ascii=False)[:300] for value in (outcome.value, example["result"]))
+    return f"{given}: it returned {due}, and returns {got} now"
 
 
 def look(store: ToolStore, wanted: Look) -> str:
