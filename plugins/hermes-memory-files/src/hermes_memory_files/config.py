@@ -9,3 +9,4 @@ class Config:
 
     memory_chars: int = option("Most characters MEMORY.md may hold.", default=2200, validator=ge(100), example=4000)
     user_chars: int = option("Most characters USER.md may hold.", default=1375, validator=ge(100), example=2000)
+    approval: bool = option("What the agent wants to remember waits for `hermes memory approve`.", default=False)

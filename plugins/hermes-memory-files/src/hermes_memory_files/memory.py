@@ -28,6 +28,7 @@ class FilesMemory(Memory):
         self._folder = folder
         self._profile = profile
         self._limits = {"memory": config.memory_chars, "user": config.user_chars}
+        self.staged = config.approval  # what a model wants to keep waits for its person
         self._told: dict[str, float] = {}
 
     @classmethod
@@ -79,9 +80,13 @@ class FilesMemory(Memory):
         return await asyncio.to_thread(work)
 
     async def forget(self, owner: Principal, memo_id: str) -> None:
-        """Take a memo out of the files; it stays in ``archive.jsonl``. Forgetting twice is quiet."""
+        """Take a memo out of the files, and out of what was kept aside of it. Forgetting twice is quiet."""
         store = self.store(owner)
         await asyncio.to_thread(_forget, store, memo_id)
+
+    async def export(self, owner: Principal) -> Sequence[Memo]:
+        """Return all entries of a person, and what waits to become one."""
+        return [*await super().export(owner), *await asyncio.to_thread(_proposed, self.store(owner))]
 
     async def erase(self, owner: Principal) -> int:
         """Delete the files of a person, with what was let go of before. Raises ToolError."""
@@ -179,13 +184,21 @@ def one_entry(entries: Sequence[str], part: str, target: str) -> int:
     raise ToolError(f"No entry of {FILES[target]} holds {part!r}. It holds:\n{listed}")
 
 
+def _proposed(store: MemoryStore) -> list[Memo]:
+    from hermes_memory_files.pending import waiting
+
+    texts = {op.text: one for one in waiting(store) for op in one.operations if op.text}
+    return [Memo(id=f"pending {one.id}", text=text, source=one.source) for text, one in texts.items()]
+
+
 def _forget(store: MemoryStore, wanted: str) -> None:
     def without(entries: Iterable[str]) -> tuple[str, ...]:
         return tuple(entry for entry in entries if memo_id(entry) != wanted)
 
+    store.clear({wanted})
     for target in FILES:
         if any(memo_id(entry) == wanted for entry in store.entries(target)):
-            store.change(target, Source(by="forget"), without, why="forgotten")
+            store.change(target, Source(by="forget"), without, why="forgotten", kept=False)
 
 
 def _shown(number: int, text: str, target: str, trusted: bool) -> str:
