@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hermes_core.types import Message, Text
 from hermes_memory_kit.order import newest_first
-from hermes_memory_kit.turns import said, statements
+from hermes_memory_kit.turns import Looks, said, statements
 from hermes_memory_kit.words import Wanted, kept_words
 
 
@@ -70,3 +70,22 @@ def test_of_one_thing_the_newest_comes_first_and_nothing_is_lost(found: list[tup
         times = [when for about, when in ordered if about == thing]
         assert times == sorted(times, reverse=True)
     assert not found or ordered[0][0] == found[0][0], "what is likeliest is still what is asked about"
+
+
+def test_what_was_looked_at_is_not_looked_at_again() -> None:
+    looks, first, answer, second = (
+        Looks(),
+        message("I live in Daegu."),
+        Message(role="assistant", parts=()),
+        message("And I cook."),
+    )
+    assert looks.new("s", [answer]) == ()
+    assert list(looks.new("s", [first, answer])) == [first, answer]
+    looks.looked("s", [first, answer])
+    assert list(looks.new("s", [first, answer, second])) == [second]
+    third = message("And I sing.")
+    assert list(looks.new("s", [first, answer, second, third])) == [second, third], "the look before was cut off"
+    assert list(looks.new("t", [first, answer, second])) == [second], "of a session that it does not know its last turn"
+    for number in range(1_001):
+        looks.looked(f"s{number}", [first])
+    assert len(looks._seen) == 1_000

@@ -134,6 +134,15 @@ async def test_what_a_person_states_is_kept_and_no_question_and_no_secret(hermes
     assert not [text for text in kept if "?" in text or (key in text and house.memory._masks.text(text) != text)]
 
 
+async def test_what_is_forgotten_does_not_come_back_while_its_conversation_goes_on(hermes):
+    house = House(hermes, Thinker("one", "two"))
+    await house.ask("I moved to Oslo in May.")
+    [memo] = await house.memory.export(house.me)
+    await house.memory.forget(house.me, memo.id)
+    await house.ask("I also began to cook.")
+    assert [one.text for one in await house.memory.export(house.me)] == ["I also began to cook."]
+
+
 async def test_nothing_is_learned_where_it_is_off(hermes):
     house = House(hermes, Thinker("one"), **{"memories.vector.learn": False})
     await house.ask("I moved to Oslo in May.")

@@ -3,15 +3,13 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from attrs import evolve
-
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Memory
 from hermes_core.types import Memo, Message, Principal, Session, Source
-from hermes_memory_kit.order import newest_first
-from hermes_memory_kit.turns import said, statements
-from hermes_memory_kit.words import Wanted, kept_words
+from hermes_memory_kit.order import Candidate, best_first
+from hermes_memory_kit.turns import Looks, said, statements
+from hermes_memory_kit.words import kept_words
 from hermes_memory_vector.config import Config
 from hermes_memory_vector.meaning import Meaning, likeness
 from hermes_memory_vector.rows import Row, Rows, id_of
@@ -20,10 +18,7 @@ __all__ = ["VectorMemory"]
 
 _LONGEST = 4_000  # characters of a memo
 _QUERY = 1_000  # characters of a message that are looked for
-_HALF = 0.5  # of what is asked for, in words, for a memo to be found by them
-_ALIKE, _SHARED = 0.8, 0.6  # two memos are about the same thing: by meaning, by words
-_CLOSE = 0.1  # and they fit a question about as well
-_DEPTH = 60  # the first so many are put in order among themselves
+_ALIKE = 0.8  # two memos mean about the same
 
 
 class VectorMemory(Memory):
@@ -35,7 +30,7 @@ class VectorMemory(Memory):
         self._config: Config = ctx.config or Config()
         self._rows = Rows(ctx.store)
         self.meaning = Meaning(ctx, self._rows)
-        self._masks = ctx.masks
+        self._masks, self._looks = ctx.masks, Looks()
 
     @classmethod
     def of(cls, ctx: PluginContext) -> "VectorMemory":
@@ -76,9 +71,10 @@ class VectorMemory(Memory):
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
         """Keep what the person stated, and make the vectors that are missing."""
         if self._config.learn:
-            for text in statements(messages):
+            for text in statements(self._looks.new(session.id, messages)):
                 if self._masks.text(text) == text:  # no secret is kept here
                     await self.add(session.owner, text, Source(by="user", session_id=session.id))
+            self._looks.looked(session.id, messages)
         await self.meaning.fill(session.owner, session)
 
     async def _found(self, owner: Principal, query: str, limit: int, session: Session | None = None) -> Sequence[Memo]:
@@ -91,24 +87,15 @@ class VectorMemory(Memory):
     def _ranked(
         self, query: str, rows: Sequence[Row], wanted: bytes, vectors: Mapping[str, bytes], limit: int
     ) -> Sequence[Memo]:
-        asked = Wanted(query)
-        near = likeness(wanted, [vectors.get(row.memo.id, b"") for row in rows])
-        found = []
-        for row, close in zip(rows, near, strict=True):
-            share = asked.share(row.memo.text, row.words)
-            if share >= _HALF or close >= self._config.near:
-                score = (share + max(close, 0.0)) / 2 if wanted else share
-                found.append(evolve(row, memo=evolve(row.memo, score=score), vector=vectors.get(row.memo.id, b"")))
-        found.sort(key=lambda row: (-row.memo.score, -row.time))
-        first = newest_first(found[:_DEPTH], _alike, lambda row: row.time)
-        return [row.memo for row in (*first, *found[_DEPTH:])][:limit]
+        made = [vectors.get(row.memo.id, b"") for row in rows]
+        near = likeness(wanted, made) if wanted else [None] * len(rows)
+        by_id = {row.memo.id: vector for row, vector in zip(rows, made, strict=True) if vector}
 
+        def alike(one: Memo, other: Memo) -> bool:
+            return likeness(by_id.get(one.id, b""), [by_id.get(other.id, b"")])[0] >= _ALIKE
 
-def _alike(one: Row, other: Row) -> bool:
-    """Tell whether two are about the same thing: they answer the question about as well, and are near to each other."""
-    if abs(one.memo.score - other.memo.score) > _CLOSE:
-        return False
-    if likeness(one.vector, [other.vector])[0] >= _ALIKE:
-        return True
-    mine, theirs = set(one.words.split()), set(other.words.split())
-    return len(mine & theirs) >= _SHARED * max(len(mine), len(theirs), 1)
+        candidates = [
+            Candidate(memo=row.memo, words=row.words, time=row.time, near=close)
+            for row, close in zip(rows, near, strict=True)
+        ]
+        return best_first(query, candidates, self._config.near, alike)[:limit]
