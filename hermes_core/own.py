@@ -64,6 +64,7 @@ OWN = (
 COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-backend-local": ("walls",),
     "hermes-memory-files": ("memory", "user"),
+    "hermes-memory-honcho": ("honcho",),
     "hermes-memory-mem0": ("mem0",),
     "hermes-memory-vector": ("vector",),
     "hermes-platform-api": ("api",),

@@ -31,7 +31,9 @@ def service():
             usage = {"prompt_tokens": 1, "total_tokens": 1}
             return 200, {"object": "list", "data": rows, "model": wanted["model"], "usage": usage}
         said = json.dumps(wanted["messages"])
-        facts = [f"The person said: {text}" for text in re.findall(r"I [a-z]+ [^.\\]+\.", said.split("New Messages")[-1])]
+        facts = [
+            f"The person said: {text}" for text in re.findall(r"I [a-z]+ [^.\\]+\.", said.split("New Messages")[-1])
+        ]
         text = json.dumps({"memory": [{"id": str(n), "text": fact} for n, fact in enumerate(facts)]})
         text = text if "New Messages" in said else "Good."
         if wanted.get("stream"):

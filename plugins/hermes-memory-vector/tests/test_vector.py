@@ -124,14 +124,19 @@ async def test_what_was_said_here_is_not_told_again(hermes):
     assert "<memory>" not in house.told()
 
 
+class Masked:
+    """Masks one secret."""
+
+    def text(self, text):
+        return text.replace("4711-4711", "***")
+
+
 async def test_what_a_person_states_is_kept_and_no_question_and_no_secret(hermes):
-    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
     house = House(hermes, Thinker("one", "two", "three"))
-    for text in ("I moved to Oslo in May.", "Where do I live now?", f"My key is {key} for it."):
+    house.memory._masks = Masked()
+    for text in ("I moved to Oslo in May.", "Where do I live now?", "My key is 4711-4711, keep it."):
         await house.ask(text)
-    kept = [memo.text for memo in await house.memory.export(house.me)]
-    assert "I moved to Oslo in May." in kept
-    assert not [text for text in kept if "?" in text or (key in text and house.memory._masks.text(text) != text)]
+    assert [memo.text for memo in await house.memory.export(house.me)] == ["I moved to Oslo in May."]
 
 
 async def test_what_is_forgotten_does_not_come_back_while_its_conversation_goes_on(hermes):

@@ -32,16 +32,16 @@ class Change:
     id: str = field(default="", metadata={"help": "what to forget"})
 
 
-def memory_tools(memory: Memory) -> Sequence[Tool]:
-    """``NAME_search`` and ``NAME_memory`` over a memory: each person's own."""
-    return [_search(memory), _change(memory)]
+def memory_tools(memory: Memory, *effects: Effect) -> Sequence[Tool]:
+    """``NAME_search`` and ``NAME_memory`` over a memory: each person's own. ``effects`` are what else both do."""
+    return [_search(memory, effects), _change(memory, effects)]
 
 
-def _search(memory: Memory) -> Tool:
+def _search(memory: Memory, effects: Sequence[Effect]) -> Tool:
     @tool(
         name=f"{memory.name}_search",
         toolset="memory",
-        effects=[Effect.RECALL],
+        effects=[Effect.RECALL, *effects],
         idempotent=True,
         touches=lambda _: (),
     )
@@ -57,11 +57,11 @@ def _search(memory: Memory) -> Tool:
     return run
 
 
-def _change(memory: Memory) -> Tool:
+def _change(memory: Memory, effects: Sequence[Effect]) -> Tool:
     @tool(
         name=f"{memory.name}_memory",
         toolset="memory",
-        effects=[Effect.REMEMBER],
+        effects=[Effect.REMEMBER, *effects],
         touches=lambda _: (f"memory:{memory.name}",),
     )
     async def run(context: ToolContext, change: Change) -> str:
