@@ -3,7 +3,8 @@
 import pytest
 
 from hermes_core.errors import UserError
-from hermes_core.types import Principal, Session, Source
+from hermes_core.kinds import Memory, tool
+from hermes_core.types import Memo, Principal, Session, Source
 from hermes_memory_files.memory import FilesMemory
 
 BEN = Principal(person="ben")
@@ -92,3 +93,38 @@ async def test_a_thousand_forgets_leave_no_byte(tmp_path) -> None:
         await memory.forget(me, memo.id)
     left = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"canary" not in left
+
+
+class Elsewhere(Memory):
+    """Another memory, which keeps nothing."""
+
+    name = "elsewhere"
+
+    async def add(self, owner, text, source):
+        return Memo(id="1", text=text, source=source)
+
+    async def search(self, owner, query, limit):
+        return ()
+
+    async def forget(self, owner, memo_id):
+        return None
+
+
+@tool(name="elsewhere_search", toolset="memory")
+async def elsewhere() -> str:
+    """Search elsewhere."""
+    return ""
+
+
+@pytest.mark.parametrize(("provider", "told"), [("elsewhere", 1), ("files", 1), ("", 0)])
+async def test_who_a_person_is_is_told_once_whichever_memory_is_in_use(hermes, scripted, provider, told) -> None:
+    asked = scripted("Hello.")
+    hermes.tmp_plugin(asked)
+    hermes.tmp_plugin(Elsewhere(), elsewhere, name="elsewhere")
+    hermes.tmp_plugin("hermes_memory_files")
+    hermes.configure({"memory.provider": provider})
+    await hermes.command("user add", "I live in Daegu.")
+    async for _ in hermes.turn("Hi.", session="s"):
+        pass
+    system = "".join(part.text for part in asked.requests[-1].messages[0].parts)
+    assert system.count("I live in Daegu.") == told

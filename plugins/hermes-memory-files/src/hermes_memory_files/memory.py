@@ -1,7 +1,7 @@
 """The memory ``files``: what every session starts with, and the store behind the tool."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hermes_core.context import PluginContext
@@ -94,10 +94,21 @@ class FilesMemory(Memory):
 
     async def brief(self, session: Session) -> str:
         """Both files, each under a line that says how full it is. Suspicious entries are named, not shown."""
-        store = self.store(session.owner)
+        return self._told_of(session.owner, _HEADERS)
+
+    def profile(self, owner: Principal) -> str:
+        """Say who the person is, as ``brief`` does, for conversations that another memory begins."""
+        return self._told_of(owner, {"user": _HEADERS["user"]})
+
+    def is_in(self, text: str) -> bool:
+        """Tell whether a brief says who the person is."""
+        return _HEADERS["user"] in text
+
+    def _told_of(self, owner: Principal, headers: Mapping[str, str]) -> str:
+        store = self.store(owner)
         known = store.sources()
         blocks = []
-        for target, title in _HEADERS.items():
+        for target, title in headers.items():
             try:
                 entries = store.entries(target)
             except ToolError as error:
