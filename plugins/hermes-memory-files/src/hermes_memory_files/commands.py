@@ -24,6 +24,7 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         ("memory pending", _pending),
         ("memory approve", partial(_decide, verb="approve")),
         ("memory reject", partial(_decide, verb="reject")),
+        ("memory tidy", _tidy),
         ("memory export", _export),
         ("memory erase", _erase),
         ("user", _user),
@@ -62,9 +63,14 @@ def _list(ctx: PluginContext) -> "click.Command":
 
     @click.command()
     @_person
+    @click.option("--gone", is_flag=True, help="What the agent replaced or took out, or you by approving it.")
     @json_option
-    async def command(person: str, as_json: bool) -> None:
+    async def command(person: str, gone: bool, as_json: bool) -> None:
         """Print what is remembered of you, or of another person, each with its id. What waits is not in it."""
+        if gone:
+            let_go = _made(_store(ctx, person).archived)
+            emit(let_go, ("when", "why", "text"), as_json=as_json, empty="Nothing was let go of.")
+            return
         memos = await FilesMemory.of(ctx).search(_whose(ctx, person), "", 1_000_000)
         rows = [{"id": one.id, "by": one.source.by, "trusted": one.source.trusted, "text": one.text} for one in memos]
         emit(rows, ("id", "by", "text"), as_json=as_json, empty="Nothing is remembered yet.")
@@ -142,6 +148,35 @@ def _decide(ctx: PluginContext, verb: str) -> "click.Command":
             one = _made(partial(pending.approve if verb == "approve" else pending.reject, store, name))
             lines = [f"{'Remembered' if verb == 'approve' else 'Dropped'}: {one.id}", *one.lines(())]
             click.echo(visible("\n".join(lines)), err=True)
+
+    return command
+
+
+def _tidy(ctx: PluginContext) -> "click.Command":
+    import click
+
+    from hermes_tables.tables import visible
+
+    @click.command()
+    @_person
+    async def command(person: str) -> None:
+        """Have a model (auxiliary.memory) propose what to merge and what to let go of: one call for each file.
+
+        It may merge entries in their own words, and let go of one where a newer entry says otherwise. Nothing is done
+        before you say so: what it proposes waits, as `hermes memory pending` shows it. What goes then is in
+        `hermes memory list --gone`. memories.files.tidy has it looked at once a day.
+        """
+        from hermes_memory_files.slash import shown
+        from hermes_memory_files.tidying import propose_order
+
+        store = _store(ctx, person)
+        try:
+            made = await propose_order(ctx.llm, store)
+        except ToolError as error:
+            raise UserError(error.text, hint=error.hint) from None
+        for one in made:
+            click.echo(visible("\n".join(shown(one, store))))
+        click.echo("hermes memory approve ID, or reject ID" if made else "It is in order.", err=True)
 
     return command
 

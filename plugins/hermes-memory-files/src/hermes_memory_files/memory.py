@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from hermes_core.brokers import LlmBroker
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Memory
@@ -36,7 +38,8 @@ class FilesMemory(Memory):
         """The memory of the home that a plugin context names."""
         home = ctx.paths.home
         profile = home.name if home.parent.name == "profiles" else "default"
-        return cls(home / "memories", profile=profile, config=ctx.config)
+        made = cls if cls is not FilesMemory or not (ctx.config and ctx.config.tidy) else partial(_Tidied, ctx.llm)
+        return made(home / "memories", profile=profile, config=ctx.config)
 
     def store(self, owner: Principal) -> MemoryStore:
         """The files of one person: the profile's owner's lie directly in ``memories``, others' in a folder each."""
@@ -131,6 +134,22 @@ class FilesMemory(Memory):
             if len(self._told) > _SESSIONS:
                 del self._told[next(iter(self._told))]
         return [memo for _, memo in found]
+
+
+class _Tidied(FilesMemory):
+    """The same, which a model puts in order once a day."""
+
+    def __init__(self, llm: LlmBroker, folder: Path, *, profile: str = "default", config: Config | None = None) -> None:
+        super().__init__(folder, profile=profile, config=config)
+        self._llm = llm
+
+    async def learn(self, session: Session, messages: Sequence[Message]) -> None:
+        """Have it looked at, where a day has passed; what is proposed waits for the person."""
+        from hermes_memory_files.tidying import due, propose_order
+
+        store = self.store(session.owner)
+        if await asyncio.to_thread(due, store):
+            await propose_order(self._llm, store, session)
 
 
 def _newer(store: MemoryStore, since: float, session_id: str) -> list[tuple[float, Memo]]:

@@ -124,11 +124,35 @@ class MemoryStore:
             with self.held():
                 there = {entry for target in FILES for entry in self.entries(target)}
                 proposed = self.pending.glob("*") if self.pending.is_dir() else ()
-                for path in (*proposed, self.folder / _ARCHIVE, *map(self.path, FILES), self.folder / _SOURCES):
+                for path in (
+                    *proposed,
+                    self.folder / "tidied",
+                    self.folder / _ARCHIVE,
+                    *map(self.path, FILES),
+                    self.folder / _SOURCES,
+                ):
                     path.unlink(missing_ok=True)
                 return len(there)
         except OSError as error:
             raise _trouble("erase", self.folder, error) from None
+
+    def archived(self) -> list[Mapping[str, JSON]]:
+        """What was let go of and kept aside, newest first: its text, why, and when. Raises ToolError."""
+        try:
+            lines = (self.folder / _ARCHIVE).read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _trouble("read", self.folder / _ARCHIVE, error) from None
+        found: list[Mapping[str, JSON]] = []
+        for line in reversed(lines):
+            try:
+                value = json.loads(line)
+                when = time.strftime("%Y-%m-%d %H:%M", time.localtime(value["time"]))
+                found.append({"when": when, "why": value["why"], "file": value["file"], "text": value["text"]})
+            except (ValueError, TypeError, KeyError):
+                continue  # a line that a death cut short
+        return found
 
     def clear(self, ids: Collection[str]) -> None:
         """Let go of texts in what was kept aside, and in what waits. Raises ToolError."""
