@@ -180,6 +180,22 @@ async def test_a_fact_that_changed_comes_first_and_what_it_was_stands_behind(her
     assert (await house.finds("what is the server called"))[0] == "The server is called alpha."
 
 
+async def test_what_another_process_keeps_forgets_or_makes_is_seen(hermes):
+    house, other = House(hermes, Thinker()), VectorMemory(hermes.context("hermes_memory_vector"))
+    await house.knows("Miso is a kitten.")
+    assert await house.finds("kitten") == ["Miso is a kitten."]
+    memo = await other.add(house.me, "Rex is a puppy.", SAID)
+    assert await house.finds("puppy") == ["Rex is a puppy."]
+    await other.meaning.fill(house.me)
+    assert {row.model for row in await house.memory._rows.all(house.me)} == {"m1"}
+    await other.forget(house.me, memo.id)
+    assert await house.finds("puppy") == []
+    await other.add(house.me, "Miso is a kitten.", SAID)  # said again
+    await other.add(house.me, "Tom is a kitten.", SAID)
+    assert await house.finds("kitten") == ["Tom is a kitten.", "Miso is a kitten."]
+
+
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("many", [40, pytest.param(1_000, marks=pytest.mark.long)])
 async def test_of_facts_that_changed_the_newest_is_first(hermes, many):
     house, rng = House(hermes, Thinker()), random.Random(18)

@@ -14,6 +14,7 @@ from hermes_core.values import frozen
 
 __all__ = ["Row", "Rows", "id_of"]
 
+_OWNERS = 8  # whose rows are kept at hand
 _names = ("person", "profile", "id", "text", "words", "by", "session", "trusted", "time", "model", "vector")
 _memos = sa.Table("memory_vector__memos", sa.MetaData(), *(sa.Column(name) for name in _names))
 
@@ -39,6 +40,7 @@ class Rows:
 
     def __init__(self, store: StoreBroker) -> None:
         self._store = store
+        self._read: dict[Principal, tuple[object, Sequence[Row]]] = {}  # what was read, with a stamp of what there was
 
     async def add(self, owner: Principal, memo: Memo, words: str, most: int) -> Memo:
         """Keep a memo, and let go of the oldest; what is there already is said again now, and stays as it came."""
@@ -64,9 +66,26 @@ class Rows:
         return await self._store.transact(write)
 
     async def all(self, owner: Principal) -> Sequence[Row]:
-        """Return what is kept of an owner, newest first."""
-        wanted = sa.select(_memos).where(*_of(owner)).order_by(_memos.c.time.desc(), _memos.c.id)
-        return await self._store.transact(lambda tx: [_row(row) for row in tx.execute(wanted)], READ)
+        """Return what is kept of an owner, newest first; read again where it changed, in whichever process."""
+
+        def stamp(tx: TablesTransaction) -> object:
+            made = sa.func.sum(sa.case((_memos.c.model == "", 0), else_=1))
+            counts = (sa.func.count().label("n"), sa.func.max(_memos.c.time).label("newest"), made.label("made"))
+            models = (sa.func.min(_memos.c.model).label("first"), sa.func.max(_memos.c.model).label("last"))
+            [row] = tx.execute(sa.select(*counts, *models).where(*_of(owner)))
+            return tuple(row.values())
+
+        def read(tx: TablesTransaction) -> tuple[object, Sequence[Row]]:
+            wanted = sa.select(_memos).where(*_of(owner)).order_by(_memos.c.time.desc(), _memos.c.id)
+            return stamp(tx), [_row(row) for row in tx.execute(wanted)]
+
+        now, known = await self._store.transact(stamp, READ), self._read.pop(owner, None)
+        if known is None or known[0] != now:
+            known = await self._store.transact(read, READ)
+        self._read[owner] = known
+        if len(self._read) > _OWNERS:
+            del self._read[next(iter(self._read))]
+        return known[1]
 
     async def vectors(self, owner: Principal, model: str, made: Mapping[str, bytes]) -> None:
         """Keep what a model made of memos; what was forgotten meanwhile stays forgotten."""

@@ -23,3 +23,4 @@ def upgrade() -> None:
         sa.Column("vector", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("person", "profile", "id"),
     )
+    op.create_index("memory_vector__by_time", "memory_vector__memos", ["person", "profile", "time", "model"])
