@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Memory, Tool
-from hermes_core.types import Check, Command, Prompt, PromptBlock, Session, SlashCommand, ToolCall, Verdict
+from hermes_core.types import Check, Command, SlashCommand
+from hermes_memory_files.live import pre_tool_call as pre_tool_call
+from hermes_memory_files.live import transform_prompt as transform_prompt
 
 
 @hookimpl
@@ -23,31 +25,6 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     from hermes_memory_files.tool import memory_tool
 
     return [memory_tool(FilesMemory.of(ctx))]
-
-
-@hookimpl
-async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | None:
-    """Ask before something is remembered that a tool gave and the person never said."""
-    if call.name != "memory" or (ctx.config and ctx.config.approval):  # then a person decides about all of it
-        return None
-    from hermes_memory_files.borrowed import judge
-
-    return await judge(ctx.sessions, session, call)
-
-
-@hookimpl
-async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
-    """Say who the person is where another memory is in use, too: that they said themselves, whoever keeps the rest."""
-    if session.origin == "child" or "memory" in prompt.tools or "memory" not in prompt.tools.values():
-        return None
-    from attrs import evolve
-
-    from hermes_memory_files.memory import FilesMemory
-
-    memory = FilesMemory.of(ctx)
-    if any(memory.is_in(block.text) for block in prompt.blocks) or not (text := memory.profile(session.owner)):
-        return None
-    return evolve(prompt, blocks=(*prompt.blocks, PromptBlock(name="user", text=text, tier="volatile")))
 
 
 @hookimpl

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from attrs import evolve
+
 from hermes_core.brokers import LlmBroker
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Memory
-from hermes_core.types import Memo, Message, Principal, Session, Source
+from hermes_core.types import Memo, Message, Principal, Prompt, PromptBlock, Session, Source
 from hermes_memory_files.config import Config
 from hermes_memory_files.entries import MARK, find_entry, fullness, join_entries, memo_id
 from hermes_memory_files.guard import invisible, objection
@@ -99,13 +101,14 @@ class FilesMemory(Memory):
         """Both files, each under a line that says how full it is. Suspicious entries are named, not shown."""
         return self._told_of(session.owner, _HEADERS)
 
-    def profile(self, owner: Principal) -> str:
-        """Say who the person is, as ``brief`` does, for conversations that another memory begins."""
-        return self._told_of(owner, {"user": _HEADERS["user"]})
-
-    def is_in(self, text: str) -> bool:
-        """Tell whether a brief says who the person is."""
-        return _HEADERS["user"] in text
+    def with_profile(self, session: Session, prompt: Prompt) -> Prompt | None:
+        """Say who the person is in a prompt that another memory begins; None where it says so, or nothing is known."""
+        title = _HEADERS["user"]
+        if any(title in block.text for block in prompt.blocks):
+            return None
+        if not (text := self._told_of(session.owner, {"user": title})):
+            return None
+        return evolve(prompt, blocks=(*prompt.blocks, PromptBlock(name="user", text=text, tier="volatile")))
 
     def _told_of(self, owner: Principal, headers: Mapping[str, str]) -> str:
         store = self.store(owner)
