@@ -65,7 +65,10 @@ OWN = (
 )
 COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-backend-local": ("walls",),
-    "hermes-memory-files": ("memory",),
+    "hermes-memory-files": ("memory", "user"),
+    "hermes-memory-honcho": ("honcho",),
+    "hermes-memory-mem0": ("mem0",),
+    "hermes-memory-vector": ("vector",),
     "hermes-platform-api": ("api",),
     "hermes-platform-cli": ("approvals", "chat", "config edit", "config env-path", "config path", "config show", "dump", "grants", "help", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "status", "tools", "update"),
     "hermes-platform-gateway": ("gateway", "people"),

@@ -1,5 +1,6 @@
 """Words are found in any writing, and nothing that is typed is syntax."""
 
+import re
 import sqlite3
 import time
 from datetime import date, timedelta
@@ -15,6 +16,7 @@ from hermes_fulltext.marks import Marks
 from hermes_fulltext.words import LONGEST_QUERY, OWNER, cut_words, index_words, quoted
 
 NOW = time.mktime((2026, 11, 28, 12, 0, 0, 0, 0, -1))  # a Saturday
+WORD = re.compile(r"[^\W_]+")
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 
 
@@ -209,3 +211,18 @@ def test_a_snippet_is_of_the_text(text: str, words: str) -> None:
     plain = shown.replace(">>>", "").replace("<<<", "").strip("…")
     assert len(plain) <= len(text)
     assert "".join(plain.split()) in "".join(text.replace(">>>", "").replace("<<<", "").split())
+
+
+WORDS = st.text(st.sampled_from("abAB1_- .,"), max_size=60)
+
+
+@given(WORDS, WORDS)
+def test_words_are_marked_where_they_stand_as_words(words: str, text: str) -> None:
+    marks = Marks(asked(words, NOW).terms)
+    whole = [
+        (m.start(), m.end(), marks._words[m[0].lower()]) for m in WORD.finditer(text) if m[0].lower() in marks._words
+    ]
+    if not marks._phrases:
+        assert marks.spans(text) == whole
+    elsewhere = marks.spans(f"{text} é")  # a text that is not all ASCII goes the other way
+    assert marks.spans(text) == elsewhere

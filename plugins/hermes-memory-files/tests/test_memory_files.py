@@ -54,7 +54,7 @@ async def test_entries_are_parted_by_a_section_sign_and_a_person_can_read_them(m
 
 async def test_files_are_for_the_owner_alone(memory: FilesMemory, folder: Path):
     await memory.add(ME, "A fact.", Source(by="web", trusted=False))
-    await memory.forget(ME, (await memory.search(ME, "", 1))[0].id)
+    memory.store(ME).change("memory", SAID, lambda _: (), why="remove")
     files = [p for p in folder.iterdir() if p.is_file()]
     assert {p.name for p in files} >= {"MEMORY.md", ".sources.json", "archive.jsonl"}
     assert {stat.S_IMODE(p.stat().st_mode) for p in files} == {0o600}

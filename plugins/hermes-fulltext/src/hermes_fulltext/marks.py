@@ -34,11 +34,14 @@ class Marks:
                 elif parts := [re.escape(part) for part in re.split(r"[\W_]+", shown) if part]:
                     pattern = r"(?<![^\W_])" + r"[\W_]+".join(parts) + r"(?![^\W_])"
                     self._phrases.append((re.compile(pattern, re.IGNORECASE), number))
+        self._plain = [(word, number) for word, number in self._words.items() if word.isascii()]
 
     def spans(self, text: str) -> list[Span]:
         """Return where the terms stand, in order; of marks within each other the first."""
         words, found = self._words, list[Span]()
-        if words:
+        if text.isascii():
+            found += self._in_plain(text.lower())
+        elif words:
             for match in _WORD.finditer(text):
                 word = match[0]
                 if (number := words.get(word.lower() if word.isascii() else _folded(word))) is not None:
@@ -53,6 +56,19 @@ class Marks:
         if self._phrases or self._parts:
             found.sort(key=lambda span: (span[0], -span[1]))
         return found[:_MOST]
+
+    def _in_plain(self, text: str) -> list[Span]:
+        """Return where words stand in an ASCII text in small letters: few are looked for, and a text has many."""
+        found, end = list[Span](), len(text)
+        for word, number in self._plain:
+            at = text.find(word)
+            while at >= 0:
+                last = at + len(word)
+                if not (at and text[at - 1].isalnum()) and not (last < end and text[last].isalnum()):
+                    found.append((at, last, number))
+                at = text.find(word, last)
+        found.sort()
+        return found
 
     def snippet(self, text: str, spans: Sequence[Span] | None = None) -> str:
         """Return the part of a text in which most terms stand, each marked as ``>>>word<<<``."""

@@ -8,6 +8,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
@@ -223,13 +224,14 @@ class _Past:
     ) -> None:
         self._source, self._look, self._marks, self._row, self._reader = source, look, marks, row, reader
         self._owner, self._among = owner, among
+        self._worth = cache(look.worth)  # many messages hold the same terms
         self.hidden = 0  # messages that were left out
         self._rows: dict[int, Found | None] = {}
         self._titles: dict[str, int] = {}
 
     def best(self, time: tuple[float, float] | None) -> list[Found]:
         """Return what is meant: read in rounds, until enough was said by somebody."""
-        masks, worth = self._look.masks, self._look.worth
+        masks, worth = self._look.masks, self._worth
         known = {mask: worth(mask) for mask in set(masks.values())}
         limit, sort = self._among.limit, self._among.sort
         if sort != "best":
@@ -331,7 +333,7 @@ class _Past:
                 other.wide |= one.mask
 
     def _score(self, one: Found, session: Sequence[Found], time: tuple[float, float] | None) -> float:
-        worth = self._look.worth
+        worth = self._worth
         everywhere = self._title(one)
         for other in session:
             everywhere |= other.mask

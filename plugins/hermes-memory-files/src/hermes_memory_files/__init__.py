@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Memory, Tool
-from hermes_core.types import Check, Command, Session, ToolCall, Verdict
+from hermes_core.types import Check, Command, SlashCommand
+from hermes_memory_files.live import pre_tool_call as pre_tool_call
+from hermes_memory_files.live import transform_prompt as transform_prompt
 
 
 @hookimpl
@@ -26,16 +28,6 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
 
 
 @hookimpl
-async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | None:
-    """Ask before something is remembered that a tool gave and the person never said."""
-    if call.name != "memory":
-        return None
-    from hermes_memory_files.borrowed import judge
-
-    return await judge(ctx.sessions, session, call)
-
-
-@hookimpl
 def register_checks(ctx: PluginContext) -> Sequence[Check]:
     """What doctor can find out about the two files."""
     from hermes_memory_files.checks import check_files
@@ -46,7 +38,15 @@ def register_checks(ctx: PluginContext) -> Sequence[Check]:
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
-    """``hermes memory``: what is kept of a person, given out and erased."""
+    """``hermes memory`` and ``hermes user``: what is kept of a person, and what they do about it."""
     from hermes_memory_files.commands import commands
 
     return commands(ctx)
+
+
+@hookimpl
+def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
+    """``/memory`` and ``/user``: the same for a person in their conversation."""
+    from hermes_memory_files.slash import slash_commands
+
+    return slash_commands(ctx)

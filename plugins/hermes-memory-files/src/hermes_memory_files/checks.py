@@ -15,9 +15,17 @@ def check_files(memory: FilesMemory) -> Check:
 
     async def run() -> Sequence[Finding]:
         store = memory.store(Principal())
-        return [finding for target in FILES for finding in _look(store, target)]
+        return [*(finding for target in FILES for finding in _look(store, target)), *_waiting(store)]
 
     return Check(name="memory files", run=run)
+
+
+def _waiting(store: MemoryStore) -> list[Finding]:
+    from hermes_memory_files.pending import waiting
+
+    if not (there := len(waiting(store))):
+        return []
+    return [Finding(level="warning", text=f"{there} changes of memory wait for you", fix="hermes memory pending")]
 
 
 def _look(store: MemoryStore, target: str) -> list[Finding]:

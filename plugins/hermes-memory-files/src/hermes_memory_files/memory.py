@@ -1,13 +1,17 @@
 """The memory ``files``: what every session starts with, and the store behind the tool."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from attrs import evolve
+
+from hermes_core.brokers import LlmBroker
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Memory
-from hermes_core.types import Memo, Message, Principal, Session, Source
+from hermes_core.types import Memo, Message, Principal, Prompt, PromptBlock, Session, Source
 from hermes_memory_files.config import Config
 from hermes_memory_files.entries import MARK, find_entry, fullness, join_entries, memo_id
 from hermes_memory_files.guard import invisible, objection
@@ -28,6 +32,7 @@ class FilesMemory(Memory):
         self._folder = folder
         self._profile = profile
         self._limits = {"memory": config.memory_chars, "user": config.user_chars}
+        self.staged = config.approval  # what a model wants to keep waits for its person
         self._told: dict[str, float] = {}
 
     @classmethod
@@ -35,7 +40,8 @@ class FilesMemory(Memory):
         """The memory of the home that a plugin context names."""
         home = ctx.paths.home
         profile = home.name if home.parent.name == "profiles" else "default"
-        return cls(home / "memories", profile=profile, config=ctx.config)
+        made = cls if cls is not FilesMemory or not (ctx.config and ctx.config.tidy) else partial(_Tidied, ctx.llm)
+        return made(home / "memories", profile=profile, config=ctx.config)
 
     def store(self, owner: Principal) -> MemoryStore:
         """The files of one person: the profile's owner's lie directly in ``memories``, others' in a folder each."""
@@ -79,9 +85,13 @@ class FilesMemory(Memory):
         return await asyncio.to_thread(work)
 
     async def forget(self, owner: Principal, memo_id: str) -> None:
-        """Take a memo out of the files; it stays in ``archive.jsonl``. Forgetting twice is quiet."""
+        """Take a memo out of the files, and out of what was kept aside of it. Forgetting twice is quiet."""
         store = self.store(owner)
         await asyncio.to_thread(_forget, store, memo_id)
+
+    async def export(self, owner: Principal) -> Sequence[Memo]:
+        """Return all entries of a person, and what waits to become one."""
+        return [*await super().export(owner), *await asyncio.to_thread(_proposed, self.store(owner))]
 
     async def erase(self, owner: Principal) -> int:
         """Delete the files of a person, with what was let go of before. Raises ToolError."""
@@ -89,10 +99,22 @@ class FilesMemory(Memory):
 
     async def brief(self, session: Session) -> str:
         """Both files, each under a line that says how full it is. Suspicious entries are named, not shown."""
-        store = self.store(session.owner)
+        return self._told_of(session.owner, _HEADERS)
+
+    def with_profile(self, session: Session, prompt: Prompt) -> Prompt | None:
+        """Say who the person is in a prompt that another memory begins; None where it says so, or nothing is known."""
+        title = _HEADERS["user"]
+        if any(title in block.text for block in prompt.blocks):
+            return None
+        if not (text := self._told_of(session.owner, {"user": title})):
+            return None
+        return evolve(prompt, blocks=(*prompt.blocks, PromptBlock(name="user", text=text, tier="volatile")))
+
+    def _told_of(self, owner: Principal, headers: Mapping[str, str]) -> str:
+        store = self.store(owner)
         known = store.sources()
         blocks = []
-        for target, title in _HEADERS.items():
+        for target, title in headers.items():
             try:
                 entries = store.entries(target)
             except ToolError as error:
@@ -115,6 +137,22 @@ class FilesMemory(Memory):
             if len(self._told) > _SESSIONS:
                 del self._told[next(iter(self._told))]
         return [memo for _, memo in found]
+
+
+class _Tidied(FilesMemory):
+    """The same, which a model puts in order once a day."""
+
+    def __init__(self, llm: LlmBroker, folder: Path, *, profile: str = "default", config: Config | None = None) -> None:
+        super().__init__(folder, profile=profile, config=config)
+        self._llm = llm
+
+    async def learn(self, session: Session, messages: Sequence[Message]) -> None:
+        """Have it looked at, where a day has passed; what is proposed waits for the person."""
+        from hermes_memory_files.tidying import due, propose_order
+
+        store = self.store(session.owner)
+        if await asyncio.to_thread(due, store):
+            await propose_order(self._llm, store, session)
 
 
 def _newer(store: MemoryStore, since: float, session_id: str) -> list[tuple[float, Memo]]:
@@ -179,13 +217,21 @@ def one_entry(entries: Sequence[str], part: str, target: str) -> int:
     raise ToolError(f"No entry of {FILES[target]} holds {part!r}. It holds:\n{listed}")
 
 
+def _proposed(store: MemoryStore) -> list[Memo]:
+    from hermes_memory_files.pending import waiting
+
+    texts = {op.text: one for one in waiting(store) for op in one.operations if op.text}
+    return [Memo(id=f"pending {one.id}", text=text, source=one.source) for text, one in texts.items()]
+
+
 def _forget(store: MemoryStore, wanted: str) -> None:
     def without(entries: Iterable[str]) -> tuple[str, ...]:
         return tuple(entry for entry in entries if memo_id(entry) != wanted)
 
+    store.clear({wanted})
     for target in FILES:
         if any(memo_id(entry) == wanted for entry in store.entries(target)):
-            store.change(target, Source(by="forget"), without, why="forgotten")
+            store.change(target, Source(by="forget"), without, why="forgotten", kept=False)
 
 
 def _shown(number: int, text: str, target: str, trusted: bool) -> str:

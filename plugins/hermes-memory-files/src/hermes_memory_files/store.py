@@ -7,7 +7,7 @@ rename. Order of writes: archive, provenance, entries; a crash between them lose
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,6 +45,11 @@ class MemoryStore:
         """The file of a target, ``memory`` or ``user``."""
         return self.folder / FILES[target]
 
+    @property
+    def pending(self) -> Path:
+        """The folder of changes that wait for their person."""
+        return self.folder / "pending"
+
     def changed(self) -> float:
         """When something was last kept or forgotten here, by whichever process; 0 when nothing ever was."""
         try:
@@ -81,20 +86,27 @@ class MemoryStore:
         return lambda text: records.get(memo_id(text), by_hand)
 
     def change(
-        self, target: str, source: Source, edit: Callable[[tuple[str, ...]], Sequence[str]], *, why: str = "changed"
+        self,
+        target: str,
+        source: Source,
+        edit: Callable[[tuple[str, ...]], Sequence[str]],
+        *,
+        why: str = "changed",
+        kept: bool = True,
     ) -> tuple[str, ...]:
-        """Apply ``edit`` to a file's entries, all or nothing; the entries after it.
+        """Apply ``edit`` to a file's entries, all or nothing; the entries after it. What goes is ``kept`` aside.
 
         Raises ToolError, from ``edit`` or because the file cannot be read, written or locked.
         """
         try:
-            with self._locked():
+            with self.held():
                 before = self.entries(target)
                 after = tuple(edit(before))
                 while (now := self.entries(target)) != before:  # an editor saved meanwhile: what it wrote counts
                     before, after = now, tuple(edit(now))
                 if after != before:
-                    self._archive(target, [e for e in before if e not in after], source, why)
+                    if kept:
+                        self._archive(target, [e for e in before if e not in after], source, why)
                     self._keep_sources(target, after, [e for e in after if e not in before], source)
                     _replace(self.path(target), join_entries(after) + "\n" if after else "")
                 return after
@@ -109,16 +121,67 @@ class MemoryStore:
         if not self.folder.is_dir():
             return 0
         try:
-            with self._locked():
+            with self.held():
                 there = {entry for target in FILES for entry in self.entries(target)}
-                for path in (self.folder / _ARCHIVE, *map(self.path, FILES), self.folder / _SOURCES):
+                proposed = self.pending.glob("*") if self.pending.is_dir() else ()
+                for path in (
+                    *proposed,
+                    self.folder / "tidied",
+                    self.folder / _ARCHIVE,
+                    *map(self.path, FILES),
+                    self.folder / _SOURCES,
+                ):
                     path.unlink(missing_ok=True)
                 return len(there)
         except OSError as error:
             raise _trouble("erase", self.folder, error) from None
 
+    def archived(self) -> list[Mapping[str, JSON]]:
+        """What was let go of and kept aside, newest first: its text, why, and when. Raises ToolError."""
+        try:
+            lines = (self.folder / _ARCHIVE).read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _trouble("read", self.folder / _ARCHIVE, error) from None
+        found: list[Mapping[str, JSON]] = []
+        for line in reversed(lines):
+            try:
+                value = json.loads(line)
+                when = time.strftime("%Y-%m-%d %H:%M", time.localtime(value["time"]))
+                found.append({"when": when, "why": value["why"], "file": value["file"], "text": value["text"]})
+            except (ValueError, TypeError, KeyError):
+                continue  # a line that a death cut short
+        return found
+
+    def clear(self, ids: Collection[str]) -> None:
+        """Let go of texts in what was kept aside, and in what waits. Raises ToolError."""
+        archive = self.folder / _ARCHIVE
+        if not archive.exists() and not self.pending.is_dir():
+            return
+        try:
+            with self.held():
+                lines = archive.read_bytes().splitlines(keepends=True) if archive.exists() else []
+                left = [line for line in lines if not _holds(line, ids)]
+                if len(left) < len(lines):
+                    _replace(archive, b"".join(left).decode("utf-8", "surrogateescape"))
+                for path in self.pending.glob("*.json") if self.pending.is_dir() else ():
+                    if _holds(path.read_bytes(), ids):
+                        path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _trouble("clear", self.folder, error) from None
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file of this folder as a whole. Raises ToolError."""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _replace(path, text)
+        except OSError as error:
+            raise _trouble("write", path, error) from None
+
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
+        """Keep other processes from changing anything here. Raises ToolError, and OSError."""
         from hermes_atomic.whole import Busy, held  # to read needs neither
 
         lock = self.folder / _LOCK
@@ -164,6 +227,16 @@ class MemoryStore:
         _replace(self.folder / _SOURCES, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
+def _holds(line: bytes, ids: Collection[str]) -> bool:
+    """Whether one of the texts in a line of JSON has one of the ids; what cannot be read may hold anything."""
+    try:
+        value = json.loads(line)
+        texts = [value.get("text", ""), *(one.get("text", "") for one in value.get("operations", ()))]
+        return any(memo_id(str(text).strip()) in ids for text in texts)
+    except (ValueError, AttributeError):
+        return True
+
+
 def _record(value: Mapping[str, JSON]) -> Record:
     source = Source(by=str(value["by"]), session_id=str(value["session"]), trusted=value["trusted"] is True)
     return Record(source=source, time=float(value["time"]))
@@ -178,7 +251,7 @@ def _replace(path: Path, text: str) -> None:
     """Replace a file as a whole, through a symbolic link if it is one."""
     from hermes_atomic.whole import replace
 
-    replace(path, text.encode(), follow=True)
+    replace(path, text.encode("utf-8", "surrogateescape"), follow=True)
 
 
 def _trouble(verb: str, path: Path, error: OSError) -> ToolError:

@@ -5,8 +5,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import sqlalchemy as sa
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
 from hermes_core.types import Principal
+from hermes_tool_upkeep.memories import forget_memories
 from hermes_tool_upkeep.rows import connected, tables_of
 from hermes_tool_upkeep.said import accounts_of, said_elsewhere, take_out, unnamed_in_files
 from hermes_tool_upkeep.traces import clean_accounts, clean_documents, clean_logs, folders_of, leave_numbers
@@ -83,7 +82,7 @@ async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -
         said = list(said_elsewhere(connection, tables, person, accounts))
     if noted:
         _note(ctx, person=_digest(person))
-    await asyncio.to_thread(forget_memories, ctx.paths.home, person)
+    await asyncio.to_thread(forget_memories, ctx, person)
     await asyncio.to_thread(unnamed_in_files, ctx.paths.home, said)
     own = [(one, whose[owner]) for one, owner, _ in ids if owner in whose]
     for session_id, owner in own:
@@ -195,9 +194,3 @@ def _digest(name: str) -> str:
 def mark_of(person: str) -> str:
     """Return what the names of a person's exports begin with; it does not say who that is."""
     return _digest(f"export of {person}")[:16]
-
-
-def forget_memories(home: Path, person: str) -> None:
-    """Have memories erase what they keep of a person, by the command that the one in use has for it."""
-    command = [sys.executable, "-P", "-m", "hermes_core", "memory", "erase", "--person", person, "--yes"]
-    subprocess.run(command, env={**os.environ, "HERMES_HOME": str(home)}, capture_output=True, check=False)

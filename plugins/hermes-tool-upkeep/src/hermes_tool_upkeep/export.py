@@ -4,8 +4,6 @@ import asyncio
 import io
 import json
 import os
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -19,6 +17,7 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
 from hermes_openai_shape.write import conversation
 from hermes_tool_upkeep.erase import mark_of, place_of
+from hermes_tool_upkeep.memories import given_out
 from hermes_tool_upkeep.rows import connected, tables_of
 from hermes_tool_upkeep.said import accounts_of, said_elsewhere
 from hermes_tool_upkeep.traces import folders_of
@@ -98,8 +97,9 @@ def _written(
             for name, lines in rows.items():
                 place = "in-groups.jsonl" if name == "in-groups" else f"rows/{name}.jsonl"
                 archive.writestr(place, _lines(lines))
-            archive.writestr("memory.jsonl", _memory(ctx.paths.home, person))
-            left = _files_into(archive, ctx, person)
+            kept, missing = given_out(ctx, person)
+            archive.writestr("memory.jsonl", kept)
+            left = missing + _files_into(archive, ctx, person)
             when = time.strftime("%Y-%m-%d %H:%M")
             archive.writestr("README.txt", _README.format(person=person, when=when, left_out=left))
         draft.replace(path)
@@ -134,11 +134,3 @@ def _files(ctx: PluginContext, person: str) -> Iterator[tuple[Path, str]]:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not path.is_symlink():
                 yield path, str(path.relative_to(folder))
-
-
-def _memory(home: Path, person: str) -> str:
-    """Return what the memory in use remembers, by the command that it has for it; empty where it has none."""
-    command = [sys.executable, "-P", "-m", "hermes_core", "memory", "export", "--person", person]
-    env = {**os.environ, "HERMES_HOME": str(home)}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else ""
