@@ -132,11 +132,14 @@ class Guard:
             raise ApiError(403, "host_not_allowed", text)
 
     def _cors(self, headers: Headers) -> Mapping[str, str]:
-        """What a browser needs to hear. Raises ApiError for a page that is not listed."""
+        """What a browser needs to hear. Raises ApiError for a page that is not listed, and not served here.
+
+        Where no host but loopback's is answered to, a page of the same address is one of ours."""
         origin = headers.get("origin")
         if origin is None:
             return {}
-        if origin.lower() not in self._origins and "*" not in self._origins:
+        own = self._hosts is not None and origin.lower() == f"http://{headers.get('host', '').lower()}"
+        if not own and origin.lower() not in self._origins and "*" not in self._origins:
             raise ApiError(
                 403, "origin_not_allowed", "Pages of this origin may not call this server: platforms.api.origins."
             )

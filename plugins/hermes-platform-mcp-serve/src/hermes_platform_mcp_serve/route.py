@@ -52,7 +52,9 @@ class Manager:
             self._task.result()
             raise RuntimeError("it is closed")
         who = AccessToken(token="", client_id=f"{owner.profile}/{owner.person}", scopes=[])
-        await self._manager.handle_request({**scope, "user": AuthenticatedUser(who)}, receive, send)
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]  # blanks around them mean nothing
+        asked = {**scope, "headers": headers, "user": AuthenticatedUser(who)}
+        await self._manager.handle_request(asked, receive, send)
 
     async def close(self) -> None:
         """End all sessions."""
