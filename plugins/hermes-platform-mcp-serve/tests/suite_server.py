@@ -13,9 +13,9 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY
 
 EMPTY = {"type": "object", "properties": {}}
 BROAD = {
@@ -55,7 +55,12 @@ PICTURE = b64encode(
     + _chunk(b"IEND", b"")
 ).decode()
 SOUND = b64encode(
-    b"RIFF" + struct.pack("<I", 36) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8) + b"data" + bytes(4)
+    b"RIFF"
+    + struct.pack("<I", 36)
+    + b"WAVEfmt "
+    + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8)
+    + b"data"
+    + bytes(4)
 ).decode()
 
 
@@ -184,10 +189,6 @@ def given_in(params, *names):
     return found
 
 
-async def asked_once(request, params, message, key, **properties):
-    return given_in(params, key), wants(**{key: asks(message, **properties)})
-
-
 async def basic(params):
     found = given_in(params, "user_name")
     if not found or "name" not in (getattr(found[0], "content", None) or {}):
@@ -245,6 +246,43 @@ async def able(request, params):
     return wants(**requests)
 
 
+# --- what a request of 2026-07-28 says of its client ------------------------------------------------------------------
+
+
+async def needing(request, params):
+    can = request.session.client_capabilities
+    if can is None or can.sampling is None:
+        wanted = {"requiredCapabilities": {"sampling": {}}}
+        raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "It needs sampling.", wanted)
+    return said(text("there"))
+
+
+async def streaming(request, params):
+    await request.session.report_progress(1, 2)
+    return await basic(params)
+
+
+async def quiet(request, params):
+    await request.session.send_log_message("info", "for who asked for it", related_request_id=request.request_id)
+    return said(text("logged"))
+
+
+BUS = InMemorySubscriptionBus()
+
+
+async def changing(request, params):
+    await BUS.publish(ToolsListChanged() if "tool" in params.name else PromptsListChanged())
+    return said(text("changed"))
+
+
+TELLING = {
+    "test_missing_capability": needing,
+    "test_streaming_elicitation": streaming,
+    "test_logging_tool": quiet,
+    "test_trigger_tool_change": changing,
+    "test_trigger_prompt_change": changing,
+    "test_input_required_result_capabilities": able,
+}
 INPUTS = {
     "test_input_required_result_elicitation": basic,
     "test_input_required_result_sampling": thought,
@@ -258,7 +296,9 @@ PLAIN = {
     "test_simple_text": lambda: said(text("This is a simple text response for testing.")),
     "test_image_content": lambda: said(picture()),
     "test_audio_content": lambda: said(types.AudioContent(type="audio", data=SOUND, mime_type="audio/wav")),
-    "test_embedded_resource": lambda: said(embedded("test://embedded-resource", "This is an embedded resource content.")),
+    "test_embedded_resource": lambda: said(
+        embedded("test://embedded-resource", "This is an embedded resource content.")
+    ),
     "test_multiple_content_types": lambda: said(
         text("Multiple content types test:"),
         picture(),
@@ -283,7 +323,7 @@ HEADED = {
 
 
 def tools():
-    shapes = dict.fromkeys((*PLAIN, *INPUTS, "test_input_required_result_capabilities"), EMPTY)
+    shapes = dict.fromkeys((*PLAIN, *INPUTS, *TELLING), EMPTY)
     shapes |= {name: shape for name, (_, shape) in WORKING.items()}
     shapes |= {"json_schema_2020_12_tool": BROAD, "test_custom_header": HEADED}
     return [types.Tool(name=name, description=f"Tests {name}.", input_schema=shape) for name, shape in shapes.items()]
@@ -297,8 +337,8 @@ async def call_tool(request, params):
         return await WORKING[name][0](request, params.arguments or {})
     if name in INPUTS:
         return await INPUTS[name](params)
-    if name == "test_input_required_result_capabilities":
-        return await able(request, params)
+    if name in TELLING:
+        return await TELLING[name](request, params)
     if name in ("json_schema_2020_12_tool", "test_custom_header"):
         return said(text(json.dumps(params.arguments)))
     raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}")
@@ -306,7 +346,11 @@ async def call_tool(request, params):
 
 # --- resources, prompts ----------------------------------------------------------------------------------------------
 
-RESOURCES = {"test://static-text": "text/plain", "test://static-binary": "image/png", "test://watched-resource": "text/plain"}
+RESOURCES = {
+    "test://static-text": "text/plain",
+    "test://static-binary": "image/png",
+    "test://watched-resource": "text/plain",
+}
 
 
 def read(uri):
@@ -405,7 +449,7 @@ def made():
         on_read_resource=read_resource,
         on_subscribe_resource=nothing,
         on_unsubscribe_resource=nothing,
-        on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),
+        on_subscriptions_listen=ListenHandler(BUS),
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
         on_completion=complete,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Manager", "Streamable"]
 
+_SHOWN = b"Hermes speaks the Model Context Protocol here: streamable HTTP, with a key of the API.\n"
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -76,8 +77,10 @@ class Streamable:
         """Serve a request to whom the host knows."""
         owner = scope.get("hermes.owner")
         if not isinstance(owner, Principal):  # no host lets one through; it costs nothing to be sure
-            await send({"type": "http.response.start", "status": 401, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
+            await _said(send, 401, b"")
+            return
+        if scope["method"] == "GET" and not any(b"text/event-stream" in value for _, value in _accepted(scope)):
+            await _said(send, 200, _SHOWN)  # a person with a browser, and no client
             return
         async with self._making:
             if self._manager is None:
@@ -93,6 +96,16 @@ class Streamable:
         for line in found.left:
             self._ctx.log.warning("%s", line)
         return Manager(made_server(self._ctx, _owner_of, found.tools))
+
+
+def _accepted(scope: Scope) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, value in scope["headers"] if name == b"accept"]
+
+
+async def _said(send: Send, status: int, text: bytes) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text})
 
 
 def _owner_of(request: Any) -> Principal:

@@ -1,0 +1,119 @@
+"""Tools of Hermes for clients: which of them, and that each call is a turn that the rules judge."""
+
+import pytest
+from attrs import frozen
+from mcp_types import ElicitResult
+
+from hermes_core.errors import UserError
+from hermes_core.kinds import tool
+from hermes_core.types import Effect
+from hermes_platform_mcp_serve.chosen import chosen
+
+from .conftest import MODULE, called
+
+LOUD = []
+
+
+@frozen(kw_only=True)
+class Words:
+    """What is said."""
+
+    text: str
+
+
+@tool(toolset="library", effects=(), idempotent=True, untrusted=True)
+async def look_up(given: Words) -> str:
+    """Look a word up."""
+    return f"{given.text} is a word."
+
+
+@tool(toolset="library", effects={Effect.SEND})
+async def shout(given: Words) -> str:
+    """Tell everybody."""
+    LOUD.append(given.text)
+    return "told"
+
+
+@tool(toolset="library", effects={Effect.EXECUTE})
+async def run_it(given: Words) -> str:
+    """Run a command."""
+    raise AssertionError("nobody outside runs commands")
+
+
+@tool(toolset="files", effects={Effect.READ_FILES})
+async def read_it(given: Words) -> str:
+    """Read a file."""
+    raise AssertionError("nobody outside reads files")
+
+
+@tool(toolset="library", effects=())
+async def fails(given: Words) -> str:
+    """Fail."""
+    raise RuntimeError("broken")
+
+
+@pytest.fixture
+def library(hermes, scripted):
+    LOUD.clear()
+    hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin(MODULE)
+    hermes.tmp_plugin(look_up, shout, run_it, read_it, fails, name="library")
+    return hermes
+
+
+async def test_a_toolset_is_served_without_what_runs_commands(library, connected):
+    async with connected(tools=["library"]) as client:
+        tools = {one.name: one for one in (await client.list_tools()).tools}
+        assert {"look_up", "shout"} <= set(tools)
+        assert not {"run_it", "read_it"} & set(tools)
+        assert tools["look_up"].input_schema["required"] == ["text"]
+        assert tools["look_up"].annotations.read_only_hint
+        assert not tools["shout"].annotations.read_only_hint
+
+
+@pytest.mark.parametrize("word", ["terminal", "files", "kanban", "run_it", "read_it", "nonsense"])
+async def test_what_runs_commands_or_is_of_files_is_refused_by_name(library, word):
+    with pytest.raises(UserError, match="--tools"):
+        await chosen(library.context(MODULE), [word])
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_call_is_a_turn_that_no_list_shows(library, connected, mode):
+    async with connected(tools=["look_up"], mode=mode) as client:
+        answer = await client.call_tool("look_up", {"text": "wall"})
+        assert not answer.is_error
+        assert "wall is a word." in answer.content[0].text
+        assert "<untrusted" in answer.content[0].text
+        assert (await called(client, "conversations_list"))["conversations"] == []
+        assert "text" in await called(client, "look_up")
+    ctx = library.context(MODULE)
+    [row] = await ctx.sessions.rows(ctx.owner, children=True)
+    assert (row.tool_calls, row.state) == (1, "idle")
+
+
+async def test_what_needs_a_yes_is_refused_where_nobody_can_be_asked(library, connected):
+    async with connected(tools=["shout"]) as client:
+        answer = await client.call_tool("shout", {"text": "fire"})
+        assert answer.is_error
+        assert LOUD == []
+
+
+@pytest.mark.parametrize(("action", "told"), [("accept", ["fire"]), ("decline", []), ("cancel", [])])
+async def test_the_person_in_front_of_the_client_is_asked(library, connected, action, told):
+    heard = []
+
+    async def elicit(_context, params):
+        heard.append(params.message)
+        return ElicitResult(action=action, content={} if action == "accept" else None)
+
+    async with connected(tools=["shout"], mode="legacy", elicitation_callback=elicit) as client:
+        answer = await client.call_tool("shout", {"text": "fire"})
+        assert answer.is_error is not bool(told)
+    assert told == LOUD
+    assert "shout" in heard[0]
+
+
+async def test_a_tool_that_fails_says_so_and_the_server_goes_on(library, connected):
+    async with connected(tools=["fails", "look_up"]) as client:
+        assert (await client.call_tool("fails", {"text": "x"})).is_error
+        assert not (await client.call_tool("look_up", {"text": "x"})).is_error
