@@ -166,7 +166,7 @@ async def test_a_yes_of_a_client_never_lasts(hermes, scripted, connected):
 
 
 async def test_a_person_may_keep_answers_from_clients(hermes, scripted, connected):
-    kit(hermes, scripted, **{"platforms.mcp-serve.approvals": False})
+    kit(hermes, scripted, **{"platforms.mcp_serve.approvals": False})
     async with connected(ctx=None) as client:
         assert "permissions_respond" not in {one.name for one in (await client.list_tools()).tools}
         assert "no tool" in await called(client, "permissions_respond", id="q1", decision="allow")

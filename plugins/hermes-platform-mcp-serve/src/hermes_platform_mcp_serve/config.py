@@ -1,4 +1,4 @@
-"""The settings under ``platforms.mcp-serve``."""
+"""The settings under ``platforms.mcp_serve``."""
 
 from hermes_core.options import option, settings
 
