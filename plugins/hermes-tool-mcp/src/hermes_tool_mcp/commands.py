@@ -110,6 +110,7 @@ def _tools(ctx: PluginContext) -> "click.Command":
         for outer, inner in named(name, tools).items():
             free = bounded(server) or tools[inner].looks or any(fnmatchcase(inner, one) for one in server.allow)
             click.echo(f"{'*' if free else ' '} {outer}  {_shown(_first_line(tools[inner]))}")
+        _tell_left(listed)
         left = len(listed.tools) - sum(one.name in tools for one in listed.tools)
         if left:
             click.echo(f"{left} more are left out by include and exclude.")
@@ -199,6 +200,13 @@ async def _asked(ctx: PluginContext, name: str, server: ServerSettings) -> "List
     return listed
 
 
+def _tell_left(listed: "Listed") -> None:
+    import click
+
+    for one in listed.left:
+        click.echo(_shown(f"{one['name']} cannot be used: {one['why']}."), err=True)
+
+
 def _tell(ctx: PluginContext, name: str, listed: "Listed") -> None:
     import click
 
@@ -212,6 +220,7 @@ def _tell(ctx: PluginContext, name: str, listed: "Listed") -> None:
         click.echo(f"  {_shown(f'{one.name}: {_first_line(one)}')}")
     if len(listed.tools) > 20:
         click.echo(f"  … {len(listed.tools) - 20} more: {ctx.program} mcp tools {name}")
+    _tell_left(listed)
     for one in listed.tools:
         if why := scan(one.description):
             click.echo(

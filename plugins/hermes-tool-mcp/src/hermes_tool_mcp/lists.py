@@ -32,7 +32,10 @@ class ListedTool:
 
 @frozen(kw_only=True)
 class Listed:
-    """All that a server has. ``mark`` is that of the settings; ``prompts`` are names with their arguments."""
+    """All that a server has. ``mark`` is that of the settings; ``prompts`` are names with their arguments.
+
+    ``left`` are tools that cannot be used: each name, and why.
+    """
 
     mark: str
     title: str = ""
@@ -40,6 +43,7 @@ class Listed:
     tools: Sequence[ListedTool] = ()
     prompts: Sequence[Mapping[str, JSON]] = ()
     resources: bool = False
+    left: Sequence[Mapping[str, JSON]] = ()
     at: float = Factory(float)
 
 
@@ -94,6 +98,7 @@ def _parsed(path: Path) -> Listed | None:
             return None
         data: dict[str, Any] = json.loads(path.read_bytes())
         tools = tuple(ListedTool(**one) for one in data.pop("tools"))
-        return Listed(**{**data, "tools": tools, "prompts": tuple(data.pop("prompts"))})
+        rows = {key: tuple(data.pop(key, ())) for key in ("prompts", "left")}
+        return Listed(**{**data, **rows, "tools": tools})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
