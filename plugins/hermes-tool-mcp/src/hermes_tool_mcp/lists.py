@@ -83,7 +83,7 @@ class Lists:
         if before is not None and evolve(before, at=listed.at) == listed:
             return False
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace(self._path(name), json.dumps(asdict(listed)).encode(), mode=0o600)
+        replace(self._path(name), json.dumps(asdict(listed)).encode(), mode=0o600, sync=False)  # else it is asked again
         return True
 
     def forget(self, name: str) -> None:

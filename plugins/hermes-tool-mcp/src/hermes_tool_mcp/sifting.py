@@ -4,6 +4,7 @@ A list with one tool of the wrong shape is refused as a whole by whoever reads i
 """
 
 import json
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
 
@@ -60,8 +61,6 @@ class Sifted:
 
 def unfit(tool: Any) -> str:
     """Say why nobody can use a tool, in a line; empty for one that is sound."""
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-    from jsonschema.exceptions import SchemaError  # type: ignore[import-untyped]
     from mcp_types import Tool
 
     if not isinstance(tool, dict):
@@ -72,14 +71,27 @@ def unfit(tool: Any) -> str:
     if schema.get("type") != "object":
         return "its inputSchema is none of an object"
     try:
-        if len(json.dumps(schema)) > _LARGEST:
+        if len(text := json.dumps(schema)) > _LARGEST:
             return f"its inputSchema has more than {_LARGEST:,} characters"
-        Draft202012Validator.check_schema(schema)
+        if why := _no_schema(text):
+            return why
         Tool.model_validate(tool, by_name=False)
-    except SchemaError as error:
-        return f"its inputSchema is no JSON Schema: {' '.join(error.message.split())[:200]}"
     except RecursionError:
         return "its inputSchema is nested too deeply"
     except ValueError as error:  # a line with their number, then each with where and what
         return "it is of the wrong shape: " + " ".join(" ".join(str(error).splitlines()[1:3]).split())[:200]
     return ""
+
+
+@lru_cache(maxsize=4_000)  # servers are asked again and again, and say the same
+def _no_schema(text: str) -> str:
+    found = _judge().iter_errors(json.loads(text))
+    error = next(iter(found), None)
+    return f"its inputSchema is no JSON Schema: {' '.join(error.message.split())[:200]}" if error else ""
+
+
+@lru_cache(maxsize=1)
+def _judge() -> Any:
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+    return Draft202012Validator(Draft202012Validator.META_SCHEMA)
