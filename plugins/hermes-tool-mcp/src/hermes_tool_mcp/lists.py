@@ -59,6 +59,7 @@ class Lists:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "lists"
         self._read: dict[str, tuple[tuple[int, int, int], Listed | None]] = {}
+        self._marks: dict[str, tuple[ServerSettings, str]] = {}
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.json"
@@ -73,7 +74,14 @@ class Lists:
         if name not in self._read or self._read[name][0] != mark:
             self._read[name] = (mark, _parsed(self._path(name)))
         found = self._read[name][1]
-        return found if found and found.mark == mark_of(server) else None
+        return found if found and found.mark == self._mark(name, server) else None
+
+    def _mark(self, name: str, server: ServerSettings) -> str:
+        """Return the mark of a server, which is made once: settings are another object when they change."""
+        known = self._marks.get(name)
+        if known is None or known[0] is not server:
+            known = self._marks[name] = (server, mark_of(server))
+        return known[1]
 
     def put(self, name: str, listed: Listed) -> bool:
         """Keep what a server has; whether that is something else than before."""
