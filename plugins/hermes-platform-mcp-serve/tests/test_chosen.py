@@ -98,15 +98,16 @@ async def test_what_needs_a_yes_is_refused_where_nobody_can_be_asked(library, co
         assert LOUD == []
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(("action", "told"), [("accept", ["fire"]), ("decline", []), ("cancel", [])])
-async def test_the_person_in_front_of_the_client_is_asked(library, connected, action, told):
+async def test_the_person_in_front_of_the_client_is_asked(library, connected, action, told, mode):
     heard = []
 
     async def elicit(_context, params):
         heard.append(params.message)
         return ElicitResult(action=action, content={} if action == "accept" else None)
 
-    async with connected(tools=["shout"], mode="legacy", elicitation_callback=elicit) as client:
+    async with connected(tools=["shout"], mode=mode, elicitation_callback=elicit) as client:
         answer = await client.call_tool("shout", {"text": "fire"})
         assert answer.is_error is not bool(told)
     assert told == LOUD
@@ -117,3 +118,30 @@ async def test_a_tool_that_fails_says_so_and_the_server_goes_on(library, connect
     async with connected(tools=["fails", "look_up"]) as client:
         assert (await client.call_tool("fails", {"text": "x"})).is_error
         assert not (await client.call_tool("look_up", {"text": "x"})).is_error
+
+
+async def test_nobody_goes_on_with_a_call_of_somebody_else_and_nobody_twice(library, connected):
+    """By 2026-07-28, where each request stands alone and names the call that it goes on with."""
+
+    async def never(_context, _params):
+        raise AssertionError("it is asked by hand here")
+
+    ctx = library.context(MODULE)
+    given = {"text": "fire"}
+    yes = {"approval": ElicitResult(action="accept", content={})}
+    async with connected(tools=["shout"], ctx=ctx, elicitation_callback=never) as client:
+
+        def call(who, **more):
+            return who.session.call_tool("shout", given, allow_input_required=True, **more)
+
+        asked = await call(client)
+        assert asked.result_type == "input_required"
+        assert "shout" in asked.input_requests["approval"].params.message
+        async with connected(tools=["shout"], ctx=ctx, owner="alice", elicitation_callback=never) as alice:
+            stolen = await call(alice, request_state=asked.request_state, input_responses=yes)
+            assert (stolen.is_error, LOUD) == (True, [])
+        again = await call(client)
+        done = await call(client, request_state=again.request_state, input_responses=yes)
+        assert (done.is_error, LOUD) == (False, ["fire"])
+        repeated = await call(client, request_state=again.request_state, input_responses=yes)
+        assert (repeated.is_error, LOUD) == (True, ["fire"])

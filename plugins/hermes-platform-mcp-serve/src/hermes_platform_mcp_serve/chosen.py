@@ -5,26 +5,27 @@ judge it, and it is written down before it is made.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
+from hermes_core.kinds.console import AskPerson
 from hermes_core.types import (
     Blob,
     Effect,
     Ended,
     Failed,
     Message,
-    Question,
     Returned,
     Text,
     ToolRow,
     TurnBounds,
     TurnOrder,
-    Verdict,
 )  # fmt: skip
 from hermes_core.values import frozen
+from hermes_platform_mcp_serve.asked import attended
 from hermes_platform_mcp_serve.config import Config
 from hermes_platform_mcp_serve.desk import Desk, Served
 from hermes_platform_mcp_serve.play import MODEL, order_of
@@ -90,22 +91,23 @@ def _empty() -> Message:
 async def _called(name: str, toolset: str, desk: Desk, given: Mapping[str, Any]) -> Any:
     """Make the call, as a turn. Whoever wrote its arguments is outside, so what crosses the wall asks a person."""
     config: Config = desk.ctx.config or Config()
-    order = TurnOrder(
-        model=MODEL,
-        hidden=True,
-        ask=config.ask,
-        bounds=TurnBounds(tools=(f"{toolset}/{name}",), never=tuple(NEVER), levels=0),
-    )
-    message = Message(role="user", parts=(Text(text=order_of(name, given)),), untrusted=True)
+    play = partial(_played, desk, f"{toolset}/{name}", order_of(name, given), config.ask)
+    return await play(None) if config.ask else await attended(desk, play)
+
+
+async def _played(desk: Desk, tool: str, text: str, target: str, ask: AskPerson | None) -> Any:
+    bounds = TurnBounds(tools=(tool,), never=tuple(NEVER), levels=0)
+    order = TurnOrder(model=MODEL, hidden=True, ask=target, bounds=bounds)
+    message = Message(role="user", parts=(Text(text=text),), untrusted=True)
     result, failure = None, ""
-    turn = desk.ctx.turns.run(message, owner=desk.owner, order=order, ask=None if config.ask else partial(_ask, desk))
-    async for event in turn:
-        if isinstance(event, Returned) and result is None:
-            result = event.result
-        elif isinstance(event, Failed):
-            failure = " ".join(word for word in (event.text, event.hint) if word)
-        elif isinstance(event, Ended) and event.reason == "interrupted":
-            failure = "it was stopped"
+    async with aclosing(desk.ctx.turns.run(message, owner=desk.owner, order=order, ask=ask)) as turn:
+        async for event in turn:
+            if isinstance(event, Returned) and result is None:
+                result = event.result
+            elif isinstance(event, Failed):
+                failure = " ".join(word for word in (event.text, event.hint) if word)
+            elif isinstance(event, Ended) and event.reason == "interrupted":
+                failure = "It was stopped."
     if result is None:
         raise UserError(failure or "The call was not made.")
     return _answer(desk, result)
@@ -126,25 +128,3 @@ def _answer(desk: Desk, result: Any) -> Any:
         elif isinstance(part, Blob):
             content.append(TextContent(type="text", text=f"[{part.name or part.media_type}]"))
     return CallToolResult(content=content, is_error=result.failed)
-
-
-async def _ask(desk: Desk, question: Question) -> Verdict | None:
-    """Ask the person in front of the client, where it can; once or not at all."""
-    from mcp.shared.exceptions import MCPError, NoBackChannelError
-    from mcp_types import ClientCapabilities, ElicitationCapability
-
-    session = desk.request.session
-    if question.kind != "approval" or not session.can_send_request:
-        return None
-    if not session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability())):
-        return None
-    words = [f"Hermes wants to do this for the program that you use:\n{question.subject}", question.risk]
-    schema = {"type": "object", "properties": {}}
-    try:
-        text = desk.ctx.masks.text("\n".join(word for word in words if word))
-        answer = await session.elicit_form(text, schema, desk.request.request_id)
-    except (MCPError, NoBackChannelError):
-        return None
-    if answer.action == "accept":
-        return Verdict(outcome="allow", choice="once", by="the person in front of an MCP client")
-    return Verdict.refused("the person in front of an MCP client")
