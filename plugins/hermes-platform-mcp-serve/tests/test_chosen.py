@@ -1,12 +1,16 @@
 """Tools of Hermes for clients: which of them, and that each call is a turn that the rules judge."""
 
+import asyncio
+import base64
+from collections.abc import Sequence
+
 import pytest
 from attrs import frozen
 from mcp_types import ElicitResult
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import tool
-from hermes_core.types import Effect
+from hermes_core.types import Blob, Effect, Failed, Part, Text, TurnOrder
 from hermes_platform_mcp_serve.chosen import chosen
 
 from .conftest import MODULE, called
@@ -52,12 +56,33 @@ async def fails(given: Words) -> str:
     raise RuntimeError("broken")
 
 
+@tool(toolset="library", effects=())
+async def picture(given: Words) -> Sequence[Part]:
+    """Draw a word."""
+    return [
+        Text(text=given.text),
+        Blob(media_type="image/png", data=b"\x89PNG"),
+        Blob(media_type="audio/wav", data=b"R"),
+    ]
+
+
+@tool(toolset="library", effects=())
+async def slow(given: Words) -> str:
+    """Think for long."""
+    LOUD.append("begun")
+    try:
+        await asyncio.sleep(1000)
+    finally:
+        LOUD.append("ended")
+    return "never"
+
+
 @pytest.fixture
 def library(hermes, scripted):
     LOUD.clear()
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin(MODULE)
-    hermes.tmp_plugin(look_up, shout, run_it, read_it, fails, name="library")
+    hermes.tmp_plugin(look_up, shout, run_it, read_it, fails, picture, slow, name="library")
     return hermes
 
 
@@ -145,3 +170,53 @@ async def test_nobody_goes_on_with_a_call_of_somebody_else_and_nobody_twice(libr
         assert (done.is_error, LOUD) == (False, ["fire"])
         repeated = await call(client, request_state=again.request_state, input_responses=yes)
         assert (repeated.is_error, LOUD) == (True, ["fire"])
+
+
+async def test_pictures_come_through_and_other_files_are_named(library, connected):
+    async with connected(tools=["picture"]) as client:
+        answer = await client.call_tool("picture", {"text": "sun"})
+    text, drawn, named = answer.content
+    assert (text.text, base64.b64decode(drawn.data), named.text) == ("sun", b"\x89PNG", "[audio/wav]")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_that_leaves_interrupts_its_call(library, connected, mode):
+    async with connected(tools=["slow"], mode=mode) as client:
+        call = asyncio.ensure_future(client.call_tool("slow", {"text": "x"}))
+        while "begun" not in LOUD:
+            await asyncio.sleep(0.01)
+        call.cancel()
+        async with asyncio.timeout(20):
+            while "ended" not in LOUD:
+                await asyncio.sleep(0.01)
+    ctx = library.context(MODULE)
+    async with asyncio.timeout(20):
+        while (await ctx.sessions.rows(ctx.owner, children=True))[0].state == "running":
+            await asyncio.sleep(0.01)
+
+
+async def test_an_answer_that_comes_too_late_does_nothing(library, connected, monkeypatch):
+    monkeypatch.setattr("hermes_platform_mcp_serve.asked._PATIENCE", 0.05)
+
+    async def never(_context, _params):
+        raise AssertionError("it is asked by hand here")
+
+    async with connected(tools=["shout"], elicitation_callback=never) as client:
+        asked = await client.session.call_tool("shout", {"text": "fire"}, allow_input_required=True)
+        ctx = library.context(MODULE)
+        async with asyncio.timeout(20):
+            while (await ctx.sessions.rows(ctx.owner, children=True))[0].state == "running":
+                await asyncio.sleep(0.01)
+        yes = {"approval": ElicitResult(action="accept", content={})}
+        late = await client.session.call_tool(
+            "shout", {"text": "fire"}, allow_input_required=True, request_state=asked.request_state, input_responses=yes
+        )
+    assert late.is_error
+    assert LOUD == []
+
+
+async def test_who_makes_the_calls_answers_nothing_else(library):
+    order = TurnOrder(model="mcp-serve:call")
+    events = [one async for one in library.context(MODULE).turns.run("What is the time?", order=order)]
+    [failed] = [one for one in events if isinstance(one, Failed)]
+    assert "answers nothing else" in failed.text

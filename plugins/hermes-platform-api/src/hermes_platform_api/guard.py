@@ -34,9 +34,12 @@ _ASKED = (
     "authorization, x-api-key, anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access, "
     "content-type, idempotency-key, x-hermes-session-id, x-hermes-session-key, x-stainless-arch, "
     "x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, "
-    "x-stainless-runtime-version, x-stainless-timeout, openai-organization, openai-project"
+    "x-stainless-runtime-version, x-stainless-timeout, openai-organization, openai-project, last-event-id, "
+    "mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"
 )
-_SHOWN = "request-id, x-hermes-session-id, x-hermes-completed, x-hermes-partial, x-hermes-error, retry-after"
+_SHOWN = (
+    "request-id, x-hermes-session-id, x-hermes-completed, x-hermes-partial, x-hermes-error, retry-after, mcp-session-id"
+)
 _PREFLIGHT = 600  # seconds a browser may remember what it may send
 
 
