@@ -127,6 +127,17 @@ async def test_who_waits_hears_of_a_message_and_misses_none(hermes, scripted, co
         assert (await called(client, "events_poll", after_cursor=cursor, session_key="other"))["events"] == []
 
 
+async def test_many_wait_and_all_of_them_hear(hermes, scripted, connected):
+    kit(hermes, scripted, "hello")
+    async with connected() as client:
+        cursor = (await called(client, "events_poll"))["cursor"]
+        given = {"after_cursor": cursor, "timeout_ms": 20_000}
+        waiting = [asyncio.ensure_future(called(client, "events_wait", **given)) for _ in range(20)]
+        async for _ in hermes.turn("hi", session="s"):
+            pass
+        assert {one["events"][0]["message"]["text"] for one in await asyncio.gather(*waiting)} == {"hi"}
+
+
 async def test_a_cursor_of_another_start_says_that_something_may_be_lost(hermes, scripted, connected):
     kit(hermes, scripted)
     async with connected() as client:

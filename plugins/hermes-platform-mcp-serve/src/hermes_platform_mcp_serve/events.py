@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -37,11 +38,14 @@ class Watch:
         self._seen: dict[str, tuple[float, int]] = {}
         self._asked: dict[str, JSON] = {}
         self._began = 0.0
+        self._looked = -inf
         self._looking = asyncio.Lock()
 
-    async def look(self, ctx: PluginContext, owner: Principal) -> None:
-        """Take up what is new."""
+    async def look(self, ctx: PluginContext, owner: Principal, *, again: float = 0.0) -> None:
+        """Take up what is new, unless somebody else did within so many seconds."""
         async with self._looking:
+            if time.monotonic() - self._looked < again:
+                return
             first = not self._began
             self._began = self._began or time.time()
             for row in reversed(await ctx.sessions.rows(owner, limit=_ROWS)):
@@ -54,7 +58,7 @@ class Watch:
                 gone = self._asked[key]
                 assert isinstance(gone, dict), "it is a row"
                 self._add("permission_settled", str(gone["session_key"]), id=key)
-            self._asked = dict(asked)
+            self._asked, self._looked = dict(asked), time.monotonic()
 
     async def _look_at(self, ctx: PluginContext, owner: Principal, row: SessionRow, *, first: bool) -> None:
         key, now = row.session.id, (row.updated, row.messages)
@@ -124,7 +128,7 @@ async def wait(desk: Desk, given: Mapping[str, Any]) -> Any:
         if found or lost or time.monotonic() >= ends:
             return _answer(desk, watch, given)
         await asyncio.sleep(min(_LOOK, max(0.0, ends - time.monotonic())))
-        await watch.look(desk.ctx, desk.owner)
+        await watch.look(desk.ctx, desk.owner, again=_LOOK / 2)
 
 
 def _answer(desk: Desk, watch: Watch, given: Mapping[str, Any]) -> Any:

@@ -31,6 +31,8 @@ async def serve_pipes(ctx: PluginContext, tools: Sequence[str]) -> None:
     found = await chosen(ctx, [*config.tools, *tools])
     for line in found.left:
         print(line, file=sys.stderr)  # noqa: T201
+    if sys.stdin.isatty():
+        print("An MCP client starts this, and speaks with it on its pipes. Ctrl-C ends it.", file=sys.stderr)  # noqa: T201
     async with opened() as (heard, said):
         server = made_server(ctx, lambda _: ctx.owner, found.tools)
         await server.run(heard, said, server.create_initialization_options())
