@@ -51,8 +51,8 @@ SCENARIOS = {
 # Not required, and kept all the same.
 MORE = {
     "2025-03-26": ("auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"),
-    "2025-11-25": ("json-schema-2020-12-preservation",),
-    "2026-07-28": ("json-schema-2020-12-preservation",),
+    "2025-11-25": ("json-schema-2020-12-preservation", "auth/client-credentials-basic"),
+    "2026-07-28": ("json-schema-2020-12-preservation", "auth/client-credentials-basic"),
 }
 
 

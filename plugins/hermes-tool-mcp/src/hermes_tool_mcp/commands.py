@@ -251,6 +251,8 @@ def _login(ctx: PluginContext) -> "click.Command":
         server = _server(ctx, name)
         if not server.url:
             raise UserError(f"{name} is started here and has no login.")
+        if server.login == "client":
+            raise UserError(f"{name} is logged in to by Hermes itself: {ctx.program} mcp test {name} tries it.")
         tell_of(ctx, name, await logged_in(ctx, name, server, paste=paste))
 
     return command
