@@ -1,7 +1,9 @@
 """What Hermes adds to a call of an MCP server, beside the bare SDK: ``benchmarks/mcp_calls.py [--rounds N]``.
 
 Both call one small server over stdio, in turn. The second row is twenty servers that are connected to at once, beside
-one; it is bounded by how many processors start their programs. CPU time is that of this process.
+one; it is bounded by how many processors start their programs. The third is the same of servers that wait a second as
+they start, as those do that fetch something: it says whether they are waited for side by side. CPU time is that of this
+process.
 """
 
 import argparse
@@ -48,9 +50,9 @@ async def calls(home: Path, rounds: int, *, wall: bool) -> None:
     print(f"  + {cpu - bare_cpu:.2f} ms of CPU, to {bare_clock:.2f} and {bare_cpu:.2f} of the bare SDK")
 
 
-async def connected(home: Path, count: int) -> float:
+async def connected(home: Path, count: int, *words: str) -> float:
     """How many seconds it takes to connect to so many servers."""
-    there = Servers(home, {f"s{n}": odd(timeout=60.0, connect_timeout=60.0) for n in range(count)})
+    there = Servers(home, {f"s{n}": odd(*words, timeout=60.0, connect_timeout=60.0) for n in range(count)})
     began = time.perf_counter()
     await asyncio.gather(*(there.connection(f"s{n}").client() for n in range(count)))
     took = time.perf_counter() - began
@@ -67,7 +69,13 @@ async def main() -> None:
         for wall in (False, True):
             await calls(Path(folder, str(wall)), rounds, wall=wall)
         pairs = [(await connected(Path(folder, "one"), 1), await connected(Path(folder, "many"), 20)) for _ in range(5)]
-    print(f"twenty servers connect in {statistics.median(many / one for one, many in pairs):.1f} × one")
+        slow = ("--when", "start", "--do", "slow")
+        waits = [
+            (await connected(Path(folder, "slow"), 1, *slow), await connected(Path(folder, "slower"), 20, *slow))
+            for _ in range(3)
+        ]
+    for what, found in (("servers", pairs), ("servers that wait a second as they start", waits)):
+        print(f"twenty {what} connect in {statistics.median(many / one for one, many in found):.2f} × one")
 
 
 if __name__ == "__main__":

@@ -172,12 +172,12 @@ def _in_kernel(scope: Scope, work: Coroutine[Any, Any, Any]) -> Any:
 def why_not(scope: Scope, name: str) -> None:
     """Say where a command is that cannot be used, by its words. Raises UserError; nothing where nobody has it."""
     consent = scope.consent()
-    for installed in scope.index.plugins:
-        records, label = installed.manifest.records("commands") if installed.manifest else {}, installed.label
-        if any(name in (one.first, one.words) for one in records.values()) and not consent.state(installed).usable:
-            hint = "" if scope.safe_mode else f"{scope.name} plugins enable {label}"
+    found = [one for one in scope.index.commands if name in (one.first, one.words)]
+    for one in sorted(found, key=lambda one: one.words != name):  # of a group, whose it is before who adds to it
+        if (installed := scope.index.get(one.owner)) and not consent.state(installed).usable:
+            hint = "" if scope.safe_mode else f"{scope.name} plugins enable {one.owner}"
             why = f"which is not enabled: {consent.state(installed).reason}."
-            raise UserError(f"`{scope.name} {name}` is a command of the plugin {label}, {why}", hint=hint)
+            raise UserError(f"`{scope.name} {name}` is a command of the plugin {one.owner}, {why}", hint=hint)
     if package := PACKAGES.get(name):
         require_somebody(scope)
         hint = f"{scope.name} plugins install {package}"

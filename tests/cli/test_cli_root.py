@@ -145,6 +145,13 @@ def greeting(cli, body='click.echo(f"Hail, {name}!")', words="hail", code=GREETI
     cli.plugin("tool/greeting", code, contributes={"commands": [words]})
 
 
+def test_of_a_group_that_two_add_to_it_is_said_whose_it_is(cli):
+    code = GREETING.replace('name="hail"', 'name="hail twice"').format(body="pass")
+    cli.plugin("tool/adds", code, contributes={"commands": ["hail twice"]})
+    greeting(cli)
+    assert "tool/greeting, which is not enabled" in cli("hail").err
+
+
 def test_a_command_of_a_plugin_works_once_the_plugin_is_enabled(cli):
     greeting(cli)
     done = cli("hail", "Ann")

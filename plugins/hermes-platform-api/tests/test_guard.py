@@ -72,6 +72,22 @@ async def test_a_page_that_is_listed_may_ask(serve: Any, scripted: Any) -> None:
         )
 
 
+async def test_a_page_of_its_own_may_ask_where_no_strange_host_is_answered(serve: Any, scripted: Any) -> None:
+    async with serve(scripted()) as server, server.http() as http:
+        own = {"origin": server.url}
+        assert (await http.get("/v1/models", headers=own)).status_code == 200
+        for other in ("http://127.0.0.1:1", "https://127.0.0.1", "null", "http://localhost.evil.example"):
+            assert (await http.get("/v1/models", headers={"origin": other})).status_code == 403, other
+        both = {"origin": "http://evil.example", "host": "evil.example"}
+        assert (await http.get("/v1/models", headers=both)).status_code == 403
+
+
+async def test_where_any_host_is_answered_no_page_is_taken_for_its_own(serve: Any, scripted: Any) -> None:
+    async with serve(scripted(), {"platforms.api.host": "0.0.0.0"}) as server, server.http() as http:
+        url = server.url.replace("0.0.0.0", "127.0.0.1")
+        assert (await http.get(f"{url}/v1/models", headers={"origin": url})).status_code == 403
+
+
 async def test_a_name_that_was_bound_to_loopback_is_not_answered(serve: Any, scripted: Any) -> None:
     async with serve(scripted(), {"platforms.api.hosts": ["api.example.org"]}) as server, server.http() as http:
         for host in ("evil.example", "evil.example:8642", "127.0.0.1.evil.example", "", "localhost.evil.example"):

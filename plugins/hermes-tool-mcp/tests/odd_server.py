@@ -21,6 +21,18 @@ ODD = {
     "$defs": {"x-y": {"type": "array", "items": {"type": "string", "format": "uri"}}},
 }
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+BAD = [
+    {"name": "no_schema", "description": "None."},
+    {"name": "of_a_list", "inputSchema": {"type": "array"}},
+    {"name": "no_such_type", "inputSchema": {"type": "object", "properties": {"a": {"type": "strnig"}}}},
+    {"name": "of_words", "inputSchema": "object"},
+    {"name": "large", "inputSchema": {"type": "object", "description": "x" * 300_000}},
+    {"inputSchema": EMPTY},
+    {"name": 7, "inputSchema": EMPTY},
+    {"name": "described", "description": {"en": "no text"}, "inputSchema": EMPTY},
+    "a tool",
+    None,
+]
 
 
 class Server:
@@ -44,6 +56,7 @@ class Server:
             {"name": "ask", "description": "Ask the person.", "inputSchema": EMPTY},
             {"name": "think", "description": "Ask the model.", "inputSchema": WORDS},
             {"name": "write", "description": "Write a file.", "inputSchema": WORDS},
+            {"name": "fail", "description": "Fail.", "inputSchema": WORDS, "annotations": {"readOnlyHint": True}},
             {"name": "look.at/this", "description": "A name that no model takes.", "inputSchema": EMPTY},
         ]
         count = [
@@ -55,7 +68,7 @@ class Server:
             for n in range(self.options.count)
         ]
         made = [{"name": name, "description": "Made.", "inputSchema": EMPTY} for name in self.more]
-        return own + count + made
+        return own + count + made + (BAD if self.options.bad else [])
 
     def say(self, message):
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -68,6 +81,11 @@ class Server:
             time.sleep(10_000)
         if what == "slow":
             time.sleep(1)
+        if what == "grumble":
+            for _ in range(100):
+                sys.stderr.write("x" * 99_999 + "\n")
+            sys.stderr.write("the last word\n")
+            sys.stderr.flush()
         if what == "garbage":
             sys.stdout.buffer.write(b'Listening on stdio ...\n\xff\xfe{]\n{"jsonrpc": 7}\n[]\nnull\n')
             sys.stdout.flush()
@@ -128,6 +146,8 @@ class Server:
             return found
         if name == "do":
             self.do(given["text"])
+        if name == "fail":
+            return {**text(given["text"]), "isError": True}
         if name == "more":
             self.more.append(given["text"])
             self.say({"method": "notifications/tools/list_changed"})
@@ -220,4 +240,5 @@ if __name__ == "__main__":
     parser.add_argument("--once", default="")
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--prefix", default="tool_")
+    parser.add_argument("--bad", action="store_true")
     Server(parser.parse_args()).run()

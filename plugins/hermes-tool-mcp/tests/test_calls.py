@@ -13,6 +13,7 @@ from hermes_core.environment import LOCKS
 from hermes_core.errors import ToolError
 from hermes_core.types import Blob, Message, Response, Text, Usage
 from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.place import Said
 from hermes_tool_mcp.results import result_of
 
 from .conftest import ODD, odd, running, until
@@ -253,3 +254,43 @@ async def test_the_model_is_asked_only_where_settings_let_it_and_within_bounds(s
 async def test_without_the_setting_a_server_hears_that_no_model_is_there(servers):
     there = servers(odd=odd())
     assert "not supported" in (await said(there.connection(), "think", there.context(), text="hm")).lower()
+
+
+async def test_a_tool_that_nobody_can_use_costs_no_other(servers):
+    there = servers(odd=odd("--bad"))
+    assert await said(there.connection(), "echo", there.context(), text="hello") == "hello"
+    listed = there.pool.lists.get("odd", there.rows["odd"])
+    names = {one.name for one in listed.tools}
+    assert {"echo", "odd", "look.at/this"} <= names
+    left = {one["name"]: one["why"] for one in listed.left}
+    assert not names & set(left)
+    assert {"no_schema", "of_a_list", "no_such_type", "of_words", "large", "described"} <= set(left)
+    assert len(left) == 10
+    assert all("\n" not in why for why in left.values())
+
+
+async def test_what_a_server_grumbles_takes_no_disk(servers, monkeypatch):
+    monkeypatch.setattr("hermes_tool_mcp.place._LOOK", 0.05)
+    there = servers(odd=odd())
+    log = there.ctx.paths.cache / "kept" / "odd" / "said.log"
+    for _ in range(2):
+        await said(there.connection(), "do", there.context(), text="grumble")
+        await until(lambda: log.stat().st_size < 1_000_000 and log.stat().st_blocks * 512 < 2_000_000)
+
+
+def test_the_end_of_what_was_grumbled_is_known_and_no_link_is_cut(tmp_path):
+    log = Said(tmp_path / "said.log")
+    log.path.write_bytes(b"x" * 2_000_000 + b" the last word")
+    log.bound()
+    assert log.path.stat().st_size == 0
+    assert log.tail().endswith("the last word")
+    log.path.write_text("another")
+    assert log.tail() == "another"
+    log.path.unlink()
+    (tmp_path / "of-the-person").write_bytes(b"x" * 2_000_000)
+    log.path.symlink_to(tmp_path / "of-the-person")
+    log.bound()
+    log.path.unlink()
+    log.path.hardlink_to(tmp_path / "of-the-person")
+    log.bound()
+    assert (tmp_path / "of-the-person").stat().st_size == 2_000_000

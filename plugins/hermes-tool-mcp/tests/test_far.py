@@ -50,3 +50,9 @@ async def test_what_only_looks_asks_nobody_unless_it_carries_an_address(hermes, 
     assert [one.failed for one in results] == [False, False, True, True]
     told = "".join(part.text for part in results[3].parts if isinstance(part, Text))
     assert re.search("needs a person's yes", told)
+
+
+async def test_a_login_of_hermes_itself_says_what_it_lacks(servers):
+    there = servers(far={"url": "http://127.0.0.1:9/mcp", "login": "client", "client_id": "me", "connect_timeout": 5.0})
+    with pytest.raises(ToolError, match="client_secret"):
+        await there.connection("far").client()

@@ -48,6 +48,12 @@ SCENARIOS = {
         *("http-invalid-tool-headers", "json-schema-ref-no-deref"),
     ),
 }
+# Not required, and kept all the same.
+MORE = {
+    "2025-03-26": ("auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"),
+    "2025-11-25": ("json-schema-2020-12-preservation", "auth/client-credentials-basic"),
+    "2026-07-28": ("json-schema-2020-12-preservation", "auth/client-credentials-basic"),
+}
 
 
 def npm(name, *words, **more):
@@ -195,7 +201,10 @@ async def test_each_call_ends_and_tools_come_back_whatever_a_server_does(servers
     assert left == 0
 
 
-@pytest.mark.parametrize(("revision", "scenario"), [(one, name) for one, names in SCENARIOS.items() for name in names])
+@pytest.mark.parametrize(
+    ("revision", "scenario"),
+    [(one, name) for table in (SCENARIOS, MORE) for one, names in table.items() for name in names],
+)
 async def test_the_public_suite_is_content_with_the_client(tmp_path, revision, scenario):
     suite = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     if not suite.exists():

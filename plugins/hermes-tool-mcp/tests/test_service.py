@@ -31,7 +31,7 @@ async def test_a_started_server_is_asked_and_ended_again(kept):
     await until(lambda: there.pool.lists.get("odd", there.rows["odd"]) is not None)
     await until(lambda: not running("kept-by-a-service"))
     assert service.health() == ""
-    assert (await service.status()).startswith("10 tools")
+    assert (await service.status()).startswith("11 tools")
 
 
 async def test_a_server_at_an_address_stays_connected(kept, far):

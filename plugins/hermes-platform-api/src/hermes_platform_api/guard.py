@@ -34,9 +34,12 @@ _ASKED = (
     "authorization, x-api-key, anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access, "
     "content-type, idempotency-key, x-hermes-session-id, x-hermes-session-key, x-stainless-arch, "
     "x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, "
-    "x-stainless-runtime-version, x-stainless-timeout, openai-organization, openai-project"
+    "x-stainless-runtime-version, x-stainless-timeout, openai-organization, openai-project, last-event-id, "
+    "mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"
 )
-_SHOWN = "request-id, x-hermes-session-id, x-hermes-completed, x-hermes-partial, x-hermes-error, retry-after"
+_SHOWN = (
+    "request-id, x-hermes-session-id, x-hermes-completed, x-hermes-partial, x-hermes-error, retry-after, mcp-session-id"
+)
 _PREFLIGHT = 600  # seconds a browser may remember what it may send
 
 
@@ -132,11 +135,14 @@ class Guard:
             raise ApiError(403, "host_not_allowed", text)
 
     def _cors(self, headers: Headers) -> Mapping[str, str]:
-        """What a browser needs to hear. Raises ApiError for a page that is not listed."""
+        """What a browser needs to hear. Raises ApiError for a page that is not listed, and not served here.
+
+        Where no host but loopback's is answered to, a page of the same address is one of ours."""
         origin = headers.get("origin")
         if origin is None:
             return {}
-        if origin.lower() not in self._origins and "*" not in self._origins:
+        own = self._hosts is not None and origin.lower() == f"http://{headers.get('host', '').lower()}"
+        if not own and origin.lower() not in self._origins and "*" not in self._origins:
             raise ApiError(
                 403, "origin_not_allowed", "Pages of this origin may not call this server: platforms.api.origins."
             )

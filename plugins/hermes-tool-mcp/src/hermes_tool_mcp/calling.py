@@ -5,9 +5,10 @@ from typing import Any
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import ToolContext, ToolOutput
+from hermes_tool_mcp.connection import Spoken
 from hermes_tool_mcp.holding import RESOURCE, Held
 from hermes_tool_mcp.lists import ListedTool
-from hermes_tool_mcp.results import contents, result_of
+from hermes_tool_mcp.results import contents, fenced, result_of
 
 __all__ = ["answered"]
 
@@ -17,7 +18,20 @@ _LISTED = 200
 async def answered(
     context: ToolContext, name: str, one: ListedTool, given: Mapping[str, Any], *, own: bool
 ) -> ToolOutput:
-    """Call a tool and return what it gave. ``own`` are those that Hermes gives a server with resources. ToolError."""
+    """Call a tool and return what it gave. ``own`` are those that Hermes gives a server with resources. ToolError.
+
+    Errors in a server's words are marked as words from outside, as its answers are.
+    """
+    try:
+        return await _answered(context, name, one, given, own=own)
+    except Spoken as error:
+        source = f"the MCP server {name}"
+        raise ToolError(fenced(source, error.text), hint=error.hint, retry=error.retry) from error
+
+
+async def _answered(
+    context: ToolContext, name: str, one: ListedTool, given: Mapping[str, Any], *, own: bool
+) -> ToolOutput:
     held: Held = await context.resource(RESOURCE)
     connection = held.connection(name)
     if not own:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import JSON, Command
-from hermes_tool_mcp.config import Config, ServerSettings
+from hermes_tool_mcp.adding import asked, checked, first_line, known, shown, tell_left, tell_of
+from hermes_tool_mcp.catalog_command import catalog
+from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.known import lists_of
-from hermes_tool_mcp.live import changed_since, filled, tell
+from hermes_tool_mcp.live import tell
 
 if TYPE_CHECKING:
     import click
 
-    from hermes_tool_mcp.lists import Listed, ListedTool
 
 __all__ = ["commands"]
 
@@ -32,21 +33,16 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         "login": _login,
         "logout": _logout,
         "remove": _remove,
+        "catalog": catalog,
     }
     return [Command(name=f"mcp {name}", build=partial(make, ctx)) for name, make in made.items()]
 
 
-def _known(ctx: PluginContext) -> Mapping[str, ServerSettings]:
-    config: Config = ctx.config or Config()
-    there = {**config.servers, **changed_since(ctx)}
-    return {name: one for name, one in there.items() if one}
-
-
 def _server(ctx: PluginContext, name: str) -> ServerSettings:
-    known = _known(ctx)
-    if name not in known:
-        raise UnknownName("MCP server", name, known, hint=f"{ctx.program} mcp list shows them.")
-    return known[name]
+    there = known(ctx)
+    if name not in there:
+        raise UnknownName("MCP server", name, there, hint=f"{ctx.program} mcp list shows them.")
+    return there[name]
 
 
 def _words(server: ServerSettings) -> str:
@@ -60,7 +56,7 @@ def _list(ctx: PluginContext) -> "click.Command":
     @click.option("--json", "as_json", is_flag=True, help="As JSON.")
     def command(as_json: bool) -> None:
         """Show the servers, and what each said that it has. Nothing is started or connected to."""
-        rows = [_row(ctx, name, server) for name, server in _known(ctx).items()]
+        rows = [_row(ctx, name, server) for name, server in known(ctx).items()]
         if as_json:
             click.echo(json.dumps(rows, ensure_ascii=False))
             return
@@ -109,7 +105,8 @@ def _tools(ctx: PluginContext) -> "click.Command":
         tools = {one.name: one for one in offered(server, listed)}
         for outer, inner in named(name, tools).items():
             free = bounded(server) or tools[inner].looks or any(fnmatchcase(inner, one) for one in server.allow)
-            click.echo(f"{'*' if free else ' '} {outer}  {_shown(_first_line(tools[inner]))}")
+            click.echo(f"{'*' if free else ' '} {outer}  {shown(first_line(tools[inner]))}")
+        tell_left(listed)
         left = len(listed.tools) - sum(one.name in tools for one in listed.tools)
         if left:
             click.echo(f"{left} more are left out by include and exclude.")
@@ -137,17 +134,9 @@ def _add(ctx: PluginContext) -> "click.Command":
         ${MCP_NAME}: `hermes config set MCP_NAME VALUE` keeps that as a secret first. Pin the version of what is
         fetched.
         """
-        if name in _known(ctx):
-            raise UserError(f"There is an MCP server {name} already.", hint=f"{ctx.program} mcp remove {name}")
-        row = _given(what, given)
-        _checked(name, row)
-        server = _checked(name, filled(ctx, row))
-        listed = None if given["no_test"] else await _asked(ctx, name, server)
-        await ctx.settings.set(f"mcp.servers.{name}", json.dumps(row))
-        tell(ctx, name, row)
-        click.echo(f"Added {name}. Its tools are there from the next turn on.")
-        if listed:
-            _tell(ctx, name, listed)
+        from hermes_tool_mcp.adding import added
+
+        await added(ctx, name, _given(what, given), untested=given["no_test"])
 
     return command
 
@@ -176,58 +165,6 @@ def _pairs(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _checked(name: str, row: Mapping[str, JSON]) -> ServerSettings:
-    try:
-        server = ServerSettings(**row)
-        Config(servers={name: server})
-    except ValueError as error:
-        raise UserError(str(error)) from error
-    return server
-
-
-async def _asked(ctx: PluginContext, name: str, server: ServerSettings) -> "Listed":
-    """Connect and return what it has, which is kept. Raises HermesError."""
-    from hermes_tool_mcp.pool import pool_of
-
-    pool, holder = pool_of(ctx), f"command {name}"
-    try:
-        await pool.hold(holder, name, server, ctx.owner, str(Path.cwd())).client()
-    finally:
-        await pool.release(holder)
-    listed = lists_of(ctx).get(name, server)
-    assert listed is not None, "it is kept before a connection counts as made"
-    return listed
-
-
-def _tell(ctx: PluginContext, name: str, listed: "Listed") -> None:
-    import click
-
-    from hermes_tool_kit.injection import scan
-
-    parts = [f"{len(listed.tools)} tools"]
-    parts += [f"{len(listed.prompts)} prompts (/prompt {name}:NAME)"] if listed.prompts else []
-    parts += ["resources"] if listed.resources else []
-    click.echo(_shown(f"{name}: {listed.title or 'it'} speaks {listed.protocol} and has {', '.join(parts)}."))
-    for one in listed.tools[:20]:
-        click.echo(f"  {_shown(f'{one.name}: {_first_line(one)}')}")
-    if len(listed.tools) > 20:
-        click.echo(f"  … {len(listed.tools) - 20} more: {ctx.program} mcp tools {name}")
-    for one in listed.tools:
-        if why := scan(one.description):
-            click.echo(
-                f"Look at {_shown(one.name)} before you use it: its description reads like orders ({why}).", err=True
-            )
-
-
-def _first_line(one: "ListedTool") -> str:
-    return next(iter(one.description.splitlines()), "")[:90]
-
-
-def _shown(text: str) -> str:
-    """Return what others wrote as a terminal may be given it: nothing in it moves the cursor or hides words."""
-    return "".join(one if one.isprintable() else "�" for one in text)
-
-
 def _import(ctx: PluginContext) -> "click.Command":
     import click
 
@@ -244,16 +181,16 @@ def _import(ctx: PluginContext) -> "click.Command":
 
         from hermes_tool_mcp.foreign import found, taken
 
-        new = [one for one in found(Path.home(), Path.cwd()) if one.name not in _known(ctx)]
+        new = [one for one in found(Path.home(), Path.cwd()) if one.name not in known(ctx)]
         if not new:
             click.echo("There is no server that is not known here already.")
         for one in new:
-            click.echo(_shown(f"{one.name}, of {one.source} ({one.path}):"))
-            click.echo(f"  {_shown(one.words)}")
+            click.echo(shown(f"{one.name}, of {one.source} ({one.path}):"))
+            click.echo(f"  {shown(one.words)}")
             if only_list or not (every or click.confirm("Take it over?", default=False)):
                 continue
             row, secrets, wanting = taken(one, os.environ)
-            _checked(one.name, row)
+            checked(one.name, row)
             if wanting:  # settings that name a secret which is not there are refused
                 said = "; ".join(f"{ctx.program} config set {secret} VALUE" for secret in wanting)
                 click.echo(f"{one.name} was not added, as it needs secrets first: {said}; then import it again.")
@@ -279,10 +216,10 @@ def _test(ctx: PluginContext) -> "click.Command":
         """
         import asyncio
 
-        wanted = names or tuple(name for name, one in _known(ctx).items() if one.enabled)
+        wanted = names or tuple(name for name, one in known(ctx).items() if one.enabled)
         servers = {name: _server(ctx, name) for name in wanted}
-        asked = (_asked(ctx, name, server) for name, server in servers.items())
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        asking = (asked(ctx, name, server) for name, server in servers.items())
+        answers = await asyncio.gather(*asking, return_exceptions=True)
         failed = 0
         for name, answer in zip(servers, answers, strict=True):
             if isinstance(answer, HermesError):
@@ -291,7 +228,7 @@ def _test(ctx: PluginContext) -> "click.Command":
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                _tell(ctx, name, answer)
+                tell_of(ctx, name, answer)
         return failed
 
     return command
@@ -314,7 +251,9 @@ def _login(ctx: PluginContext) -> "click.Command":
         server = _server(ctx, name)
         if not server.url:
             raise UserError(f"{name} is started here and has no login.")
-        _tell(ctx, name, await logged_in(ctx, name, server, paste=paste))
+        if server.login == "client":
+            raise UserError(f"{name} is logged in to by Hermes itself: {ctx.program} mcp test {name} tries it.")
+        tell_of(ctx, name, await logged_in(ctx, name, server, paste=paste))
 
     return command
 

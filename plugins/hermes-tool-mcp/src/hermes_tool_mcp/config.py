@@ -49,6 +49,10 @@ class ServerSettings:
         "Who Hermes is to its login, or the address that says so; left out: it registers itself.", default=""
     )
     client_secret: str = option("Its secret; ${NAME} stands for the secret of that name.", default="")
+    login: Literal["person", "client"] = option(
+        "Who logs in where it wants that: a person in a browser, or Hermes by itself, as client_id with client_secret.",
+        default="person",
+    )
     include: list[str] = option(
         "Its tools that are offered, as globs; left out: all.", factory=list, example=["read_*"]
     )

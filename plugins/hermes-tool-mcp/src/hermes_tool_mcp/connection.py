@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import ToolContext
 from hermes_tool_mcp.config import ServerSettings
-from hermes_tool_mcp.lists import Listed, ListedTool, mark_of
+from hermes_tool_mcp.listing import listed
+from hermes_tool_mcp.lists import Listed
 
 if TYPE_CHECKING:
     from mcp import Client
 
-__all__ = ["Connection", "Ended", "Opens", "plain"]
+__all__ = ["Connection", "Ended", "Opens", "Spoken", "plain"]
 
 T = TypeVar("T")
 Opens = Callable[[Callable[[str], None]], AbstractAsyncContextManager[tuple[Any, Callable[[], str]]]]
@@ -27,12 +28,14 @@ Opens = Callable[[Callable[[str], None]], AbstractAsyncContextManager[tuple[Any,
 PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)  # seconds before the next try, after so many that failed
 _PATIENCE = 5.0  # seconds that a server may take to show that it lives, and to end
 _CALM = 0.2  # seconds between two times that a server is asked what it has
-_PAGES, _TOOLS, _PROMPTS = 50, 1_000, 200
-_WORDS = 1_000  # characters of a description
 
 
 class Ended(ToolError):
     """The connection ended while something was done on it."""
+
+
+class Spoken(ToolError):
+    """What is said of a server, in its own words."""
 
 
 class Connection:
@@ -62,6 +65,7 @@ class Connection:
         self._ending: asyncio.Task[None] | None = None
         self._learning: set[asyncio.Task[None]] = set()
         self._changed = False  # what it has, as it says, since it was asked
+        self._left: dict[str, str] = {}  # tools that cannot be used, and why
 
     @property
     def alive(self) -> bool:
@@ -94,7 +98,7 @@ class Connection:
     async def _begin(self) -> None:
         left = self._tried + PAUSES[min(self._failed, len(PAUSES) - 1)] - time.monotonic()
         if left > 0 and self._failed:
-            raise ToolError(
+            raise Spoken(
                 f"The MCP server {self.name} is not there: {self.why or 'it ended'}.",
                 hint=f"It is tried again in {left:.0f} s at the earliest.",
             )
@@ -115,7 +119,7 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 client = await self._connected(stack, ended, told)
-                self._learned(await _listed(client, self.server))
+                self._learned(await listed(client, self.server, self._left))
                 if not up.done():
                     up.set_result(client)
                 self._failed = 0
@@ -147,10 +151,12 @@ class Connection:
         from mcp import Client
         from mcp_types import Implementation
 
+        from hermes_tool_mcp.sifting import Sifted
+
         streams, said = await stack.enter_async_context(self._opens(ended))
         told.append(said)
         client = Client(
-            _Opened(streams),
+            _Opened((Sifted(streams[0], self._left), streams[1])),
             client_info=Implementation(name="hermes", version=_version()),
             message_handler=self._hear,
             cache=None,
@@ -160,7 +166,7 @@ class Connection:
 
     def _gone(self, said: str) -> ToolError:
         told = f" It said: {_line(said[-600:])}" if said else ""
-        return ToolError(f"The MCP server {self.name} is not there: {(self.why or 'it ended').rstrip('.')}.{told}")
+        return Spoken(f"The MCP server {self.name} is not there: {(self.why or 'it ended').rstrip('.')}.{told}")
 
     async def _look(self) -> None:
         """Find out whether a server that was late lives still; else it is ended, and another one begun."""
@@ -233,11 +239,11 @@ class Connection:
                 if error.message == "Session terminated" and not last:  # it does not know us any more, so did nothing
                     await self.close()
                     continue
-                raise ToolError(f"The MCP server {self.name} refused: {error.message}") from error
+                raise Spoken(f"The MCP server {self.name} refused: {error.message}") from error
             except HermesError:
                 raise
             except Exception as error:
-                raise ToolError(f"The MCP server {self.name} failed: {plain(error)}") from error
+                raise Spoken(f"The MCP server {self.name} failed: {plain(error)}") from error
         raise AssertionError("the second time returns or raises")
 
     async def _bounded(self, work: Awaitable[T], seconds: float) -> T:
@@ -276,7 +282,7 @@ class Connection:
                 self._changed = False
                 with suppress(Exception):  # it will be asked again, and a call says what is wrong
                     async with asyncio.timeout(self.server.connect_timeout):
-                        self._learned(await _listed(self._up.result(), self.server))
+                        self._learned(await listed(self._up.result(), self.server, self._left))
                 await asyncio.sleep(_CALM)
 
         task = asyncio.ensure_future(learn())
@@ -320,45 +326,6 @@ async def _pinged(client: "Client") -> None:
         await client.list_tools()
     else:
         await client.session.send_ping()
-
-
-async def _listed(client: "Client", server: ServerSettings) -> Listed:
-    """Ask a server for all that it has."""
-    able, info = client.server_capabilities, client.server_info
-    tools: list[ListedTool] = []
-    cursor: str | None = None
-    for _ in range(_PAGES if able.tools else 0):
-        page = await client.list_tools(cursor=cursor)
-        for one in page.tools:
-            told = (one.description or one.title or one.name).strip()
-            looks = bool(one.annotations and one.annotations.read_only_hint)
-            tools.append(ListedTool(name=one.name, description=told[:_WORDS], schema=one.input_schema, looks=looks))
-        cursor = page.next_cursor
-        if cursor is None or len(tools) >= _TOOLS:
-            break
-    return Listed(
-        mark=mark_of(server),
-        title=f"{info.name} {info.version}" if info else "",
-        protocol=client.protocol_version,
-        tools=tuple(tools[:_TOOLS]),
-        prompts=tuple(await _prompts(client)) if able.prompts else (),
-        resources=able.resources is not None,
-        at=time.time(),
-    )
-
-
-async def _prompts(client: "Client") -> Sequence[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    for _ in range(_PAGES):
-        page = await client.list_prompts(cursor=cursor)
-        for one in page.prompts:
-            arguments = [{"name": a.name, "required": bool(a.required)} for a in one.arguments or ()]
-            found.append({"name": one.name, "summary": (one.description or "")[:200], "arguments": arguments})
-        cursor = page.next_cursor
-        if cursor is None or len(found) >= _PROMPTS:
-            break
-    return found[:_PROMPTS]
 
 
 def _first(error: BaseException) -> BaseException:

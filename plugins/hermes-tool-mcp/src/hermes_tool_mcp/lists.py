@@ -32,7 +32,10 @@ class ListedTool:
 
 @frozen(kw_only=True)
 class Listed:
-    """All that a server has. ``mark`` is that of the settings; ``prompts`` are names with their arguments."""
+    """All that a server has. ``mark`` is that of the settings; ``prompts`` are names with their arguments.
+
+    ``left`` are tools that cannot be used: each name, and why.
+    """
 
     mark: str
     title: str = ""
@@ -40,6 +43,7 @@ class Listed:
     tools: Sequence[ListedTool] = ()
     prompts: Sequence[Mapping[str, JSON]] = ()
     resources: bool = False
+    left: Sequence[Mapping[str, JSON]] = ()
     at: float = Factory(float)
 
 
@@ -55,6 +59,7 @@ class Lists:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "lists"
         self._read: dict[str, tuple[tuple[int, int, int], Listed | None]] = {}
+        self._marks: dict[str, tuple[ServerSettings, str]] = {}
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.json"
@@ -69,7 +74,14 @@ class Lists:
         if name not in self._read or self._read[name][0] != mark:
             self._read[name] = (mark, _parsed(self._path(name)))
         found = self._read[name][1]
-        return found if found and found.mark == mark_of(server) else None
+        return found if found and found.mark == self._mark(name, server) else None
+
+    def _mark(self, name: str, server: ServerSettings) -> str:
+        """Return the mark of a server, which is made once: settings are another object when they change."""
+        known = self._marks.get(name)
+        if known is None or known[0] is not server:
+            known = self._marks[name] = (server, mark_of(server))
+        return known[1]
 
     def put(self, name: str, listed: Listed) -> bool:
         """Keep what a server has; whether that is something else than before."""
@@ -79,7 +91,7 @@ class Lists:
         if before is not None and evolve(before, at=listed.at) == listed:
             return False
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace(self._path(name), json.dumps(asdict(listed)).encode(), mode=0o600)
+        replace(self._path(name), json.dumps(asdict(listed)).encode(), mode=0o600, sync=False)  # else it is asked again
         return True
 
     def forget(self, name: str) -> None:
@@ -94,6 +106,7 @@ def _parsed(path: Path) -> Listed | None:
             return None
         data: dict[str, Any] = json.loads(path.read_bytes())
         tools = tuple(ListedTool(**one) for one in data.pop("tools"))
-        return Listed(**{**data, "tools": tools, "prompts": tuple(data.pop("prompts"))})
+        rows = {key: tuple(data.pop(key, ())) for key in ("prompts", "left")}
+        return Listed(**{**data, **rows, "tools": tools})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -17,7 +17,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_tool_mcp.config import ServerSettings
 
-__all__ = ["Tokens", "kept_login", "new_login", "read_answer"]
+__all__ = ["Tokens", "kept_login", "new_login", "own_login", "read_answer"]
 
 _PATIENCE = 600.0  # seconds that a person has
 _EARLY = 30  # seconds before its end at which a token is renewed
@@ -98,6 +98,16 @@ def kept_login(ctx: PluginContext, name: str, server: ServerSettings, tokens: To
         raise UserError(f"The login of the MCP server {name} has ended.", hint=f"{ctx.program} mcp login {name}")
 
     return _provider(ctx, name, server, tokens, "http://127.0.0.1/callback", stale, never)
+
+
+def own_login(name: str, server: ServerSettings, tokens: Tokens) -> Any:
+    """Return a login that needs no person. Raises UserError where it is not said who Hermes is."""
+    from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+
+    if not (server.client_id and server.client_secret):
+        key = f"mcp.servers.{name}"
+        raise UserError(f"{key}.login is client, so {key}.client_id and {key}.client_secret have to be set.")
+    return ClientCredentialsOAuthProvider(server.url, tokens, server.client_id, server.client_secret)
 
 
 def new_login(

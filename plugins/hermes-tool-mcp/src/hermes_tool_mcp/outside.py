@@ -38,7 +38,8 @@ class Loose(Process):
             argv = [tie, "--pdeathsig", "KILL", "--", *argv]
         marked = {**env, MARK: uuid4().hex}  # it is no person: neither to `hermes` nor to a host
         try:
-            with log.open("wb") as errors:
+            log.unlink(missing_ok=True)
+            with log.open("ab") as errors:  # at its end, wherever that is: it is cut when it grows long
                 process = await asyncio.create_subprocess_exec(
                     *argv, cwd=cwd, env=marked, stdin=pipe, stdout=pipe, stderr=errors, start_new_session=True
                 )

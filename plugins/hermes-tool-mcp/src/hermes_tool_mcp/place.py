@@ -4,13 +4,14 @@ The wall is that of commands, so what the server starts ends with it, and all of
 for it alone.
 """
 
+import asyncio
 import os
 import shutil
 import stat
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hermes_core.context import PluginContext
 from hermes_core.environment import for_commands
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Said", "started"]
 
-_SPEAK = 'exec "$@" 2>"$0"'  # what it says to people would come in between its messages
+_SPEAK = ': >"$0"; exec "$@" 2>>"$0"'  # what it says to people would come in between its messages
+_MOST, _LOOK = 1_000_000, 2.0  # bytes of that which lie on the disk, and seconds between two looks at them
 _TAIL = 2_000  # bytes of that, for whoever asks why it ended
 _PROCESSES = 512
 _LONG = 1e9
@@ -35,6 +37,7 @@ class Said:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._before = ""  # the end of what was said before it began anew
 
     def clear(self) -> None:
         """Take away what is no file of its own, as a server may have left it: it would be written to."""
@@ -44,19 +47,40 @@ class Said:
                 self.path.unlink()
 
     def tail(self) -> str:
-        """Return the end of it; empty where it wrote nothing.
+        """Return the end of it; empty where it wrote nothing."""
+        with suppress(OSError), self._opened(os.O_RDONLY) as (file, size):
+            file.seek(max(0, size - _TAIL))
+            if said := file.read(_TAIL).decode(errors="replace").strip():
+                return said
+        return self._before
+
+    def bound(self) -> None:
+        """Begin anew where it is long; the end of it is kept in mind."""
+        with suppress(OSError), self._opened(os.O_RDWR) as (file, size):
+            if size > _MOST:
+                file.seek(size - _TAIL)
+                self._before = file.read(_TAIL).decode(errors="replace").strip()
+                os.ftruncate(file.fileno(), 0)  # it is written to at its end, wherever that is
+
+    async def watch(self) -> None:
+        """Keep it short, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            self.bound()
+
+    @contextmanager
+    def _opened(self, how: int) -> Iterator[tuple[BinaryIO, int]]:
+        """Open it, and tell its size. Raises OSError.
 
         It lies where the server writes. So a link in its place, which would be followed on this side of the wall, a
-        pipe, which would be waited for, and what has another name elsewhere are not read.
+        pipe, which would be waited for, and what has another name elsewhere are not opened.
         """
-        with suppress(OSError):
-            opened = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(opened, "rb") as file:  # noqa: PTH123 - it is open
-                told = os.fstat(opened)
-                if stat.S_ISREG(told.st_mode) and told.st_nlink == 1:
-                    file.seek(max(0, told.st_size - _TAIL))
-                    return file.read(_TAIL).decode(errors="replace").strip()
-        return ""
+        opened = os.open(self.path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(opened, "rb") as file:  # noqa: PTH123 - it is open
+            told = os.fstat(opened)
+            if not stat.S_ISREG(told.st_mode) or told.st_nlink != 1:
+                raise OSError("it is no file of its own")
+            yield file, told.st_size
 
 
 @asynccontextmanager
@@ -81,7 +105,11 @@ async def started(
         open_one(ctx, name, server, place, kept, heard) as (process, said),
         spoken(process, heard) as streams,
     ):
-        yield streams, said
+        watching = asyncio.ensure_future(said.watch())
+        try:
+            yield streams, said
+        finally:
+            watching.cancel()
 
 
 def _place(ctx: PluginContext, name: str, server: ServerSettings, folder: str) -> str:

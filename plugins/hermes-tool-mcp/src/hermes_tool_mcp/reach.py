@@ -66,8 +66,12 @@ def opening(
 
 
 def _kept_login(ctx: PluginContext, name: str, server: ServerSettings) -> "httpx2.Auth | None":
-    """Return the login that was made before; None where there was none."""
-    from hermes_tool_mcp.login import Tokens, kept_login
+    """Return the login that was made before, or that Hermes makes by itself; None where there is none."""
+    from hermes_tool_mcp.login import Tokens, kept_login, own_login
 
     tokens = Tokens(ctx.paths.data, name, server.url)
+    login: httpx2.Auth
+    if server.login == "client":
+        login = own_login(name, server, tokens)
+        return login
     return kept_login(ctx, name, server, tokens) if tokens.there else None

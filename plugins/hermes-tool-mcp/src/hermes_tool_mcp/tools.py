@@ -19,6 +19,7 @@ from hermes_tool_mcp.names import PREFIX, named, source_of
 __all__ = ["bounded", "make_sources", "offered", "toolset_of"]
 
 LATER = "mcp"  # the source, and the toolset, of servers that came while this Hermes runs
+_MADE = 1_000  # of servers, each in a folder, whose tools are kept ready
 _GRACE = 15.0  # seconds that a call may take beyond its deadline, which says more than the kernel's
 _LIST = ListedTool(
     name="list_resources",
@@ -90,6 +91,20 @@ def _tools(ctx: PluginContext, name: str, toolset: str, session: Session) -> Ite
     listed = lists_of(ctx).get(name, server) if server else None
     if server is None or listed is None:
         return []
+    # The same ones again, as long as nothing changed: each step of a turn asks for them.
+    made: dict[tuple[str, str, str], tuple[Listed, ServerSettings, list[Tool]]] = ctx.state.setdefault("made", {})
+    before = made.get(key := (name, toolset, session.cwd))
+    if before is not None and before[0] is listed and before[1] is server:
+        return before[2]
+    if len(made) > _MADE:
+        made.clear()
+    made[key] = (listed, server, _made(ctx, name, toolset, session, server, listed))
+    return made[key][2]
+
+
+def _made(
+    ctx: PluginContext, name: str, toolset: str, session: Session, server: ServerSettings, listed: Listed
+) -> list[Tool]:
     there = {one.name: one for one in offered(server, listed)}
     needs = partial(_closed, ctx, server)
     own = {_LIST.name, _READ.name} - {one.name for one in listed.tools}
