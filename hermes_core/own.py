@@ -15,6 +15,7 @@ OWN = (
     "hermes-backend-ssh",
     "hermes-memory-compressor",
     "hermes-memory-files",
+    "hermes-platform-acp",
     "hermes-platform-api",
     "hermes-platform-cli",
     "hermes-platform-gateway",
@@ -64,6 +65,7 @@ OWN = (
 COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-backend-local": ("walls",),
     "hermes-memory-files": ("memory",),
+    "hermes-platform-acp": ("acp",),
     "hermes-platform-api": ("api",),
     "hermes-platform-cli": ("approvals", "chat", "config edit", "config env-path", "config path", "config show", "dump", "grants", "help", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "status", "tools", "update"),
     "hermes-platform-gateway": ("gateway", "people"),
