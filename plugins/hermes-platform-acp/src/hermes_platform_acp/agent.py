@@ -1,8 +1,10 @@
 """The agent as an editor sees it: what may be asked of it, and the sessions it has open."""
 
+import contextlib
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from hermes_acp_wire.peer import (
@@ -121,7 +123,7 @@ class Agent:
         folder = _folder(params)
         session = await self.ctx.turns.take_up(origin="acp", folder=folder)
         await self.ctx.host.turns.keep(session)  # the editor writes its id down, so it is there from now on
-        conversation = await self._take(session, fresh=True)
+        conversation = await self._take(session, fresh=True, wanted=folder)
         return await self._opened(conversation, params, {"sessionId": session.id})
 
     async def _load(self, params: Params) -> JSON:
@@ -149,9 +151,9 @@ class Agent:
         conversation = await self._take(await self.ctx.turns.take_up(copy.id))
         return await self._opened(conversation, params, {"sessionId": copy.id})
 
-    async def _take(self, session: Session, *, fresh: bool = False) -> Conversation:
+    async def _take(self, session: Session, *, fresh: bool = False, wanted: str = "") -> Conversation:
         self.used = True
-        conversation = self._open[session.id] = Conversation(self, session, fresh=fresh)
+        conversation = self._open[session.id] = Conversation(self, session, fresh=fresh, wanted=wanted)
         await conversation.remember()
         return conversation
 
@@ -168,7 +170,7 @@ class Agent:
             raise RpcError(INVALID_PARAMS, "cwd is a path, and cursor is what the last answer said.")
         first = int(cursor or 0)
         rows = await self.ctx.sessions.rows(self.ctx.owner, limit=_MOST)
-        shown = [row for row in rows if os.path.isabs(row.session.cwd) and row.messages]
+        shown = [row for row in rows if row.session.cwd.startswith("/") and row.messages]
         if folder:
             shown = [row for row in shown if os.path.realpath(row.session.cwd) == os.path.realpath(folder)]
         more = {"nextCursor": str(first + _PAGE)} if len(shown) > first + _PAGE else {}
@@ -184,10 +186,8 @@ class Agent:
         name = _text(params, "sessionId")
         if conversation := self._open.pop(name, None):
             await conversation.close()
-        try:
+        with contextlib.suppress(UnknownName):  # it is not there, which is what was wanted
             await self.ctx.sessions.delete(self.ctx.owner, name)
-        except UnknownName:
-            pass  # it is not there, which is what was wanted
         return {}
 
     def _conversation(self, params: Params) -> Conversation:
@@ -239,9 +239,9 @@ def _mapping(params: Params, *names: str) -> Mapping[str, Any]:
 
 def _folder(params: Params) -> str:
     folder = _text(params, "cwd")
-    if not os.path.isabs(folder) or "\0" in folder:
+    if not folder.startswith("/") or "\0" in folder:
         raise RpcError(INVALID_PARAMS, "cwd is an absolute path.")
-    if not os.path.isdir(folder):
+    if not Path(folder).is_dir():
         raise RpcError(INVALID_PARAMS, f"There is no folder {folder}.")
     return folder
 

@@ -113,7 +113,7 @@ def files_of(call: ToolCall, cwd: str) -> list[str]:
     text = call.arguments.get("patch")
     if isinstance(text, str):
         named += _PATCHED.findall(text[:LARGEST])
-    return [os.path.normpath(os.path.join(cwd, os.path.expanduser(one))) for one in named if "\0" not in one]
+    return [os.path.normpath(Path(cwd, one)) for one in named if "\0" not in one]
 
 
 def read_file(path: str) -> str | None:

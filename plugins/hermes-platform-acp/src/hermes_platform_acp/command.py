@@ -19,14 +19,14 @@ def build(ctx: PluginContext) -> "click.Command":
     async def command(draft_v2: bool) -> None:
         """Be the agent of an editor, over the Agent Client Protocol.
 
-        An editor starts this and talks to it over standard input and output; by hand there is nothing to see. In Zed, for
-        example, add to settings.json:
+        An editor starts this and talks to it over standard input and output; by hand there is nothing to see. In Zed,
+        for example, add to settings.json:
 
         \b
           "agent_servers": {"Hermes": {"command": "hermes", "args": ["acp"]}}
 
-        Sessions are those of `hermes sessions`: what was begun in an editor goes on in a terminal (`hermes -r ID`), and a
-        turn that was cut off goes on when the editor loads its session again.
+        Sessions are those of `hermes sessions`: what was begun in an editor goes on in a terminal (`hermes -r ID`),
+        and a turn that was cut off goes on when the editor loads its session again.
         """
         from hermes_platform_acp.config import Config
         from hermes_platform_acp.serving import serve

@@ -49,10 +49,13 @@ class _Said:
 
 
 class Conversation:
-    """One session that is open in an editor. One thing is played in it at a time, in the order in which it came."""
+    """One session that is open in an editor. One thing is played in it at a time, in the order in which it came.
 
-    def __init__(self, agent: "Agent", session: Session, *, fresh: bool) -> None:
-        self.agent, self.ctx, self.session, self.fresh = agent, agent.ctx, session, fresh
+    One that is ``fresh`` was begun just now, in the folder that was ``wanted`` for it.
+    """
+
+    def __init__(self, agent: "Agent", session: Session, *, fresh: bool, wanted: str = "") -> None:
+        self.agent, self.ctx, self.session, self.fresh, self._wanted = agent, agent.ctx, session, fresh, wanted
         assert agent.shapes
         self.shapes = agent.shapes
         self.side = Side(self)
@@ -94,6 +97,9 @@ class Conversation:
                 f"Your editor offers MCP servers ({names}). Hermes starts only its own, behind its wall: "
                 f"`{program} mcp add NAME -- COMMAND`, or `{program} mcp import`."
             )
+        if self._wanted and os.path.realpath(self._wanted) != os.path.realpath(self.session.cwd):
+            text = f"{self._wanted} is too wide to work in. This session works in {self.session.cwd}."
+            await self.say(f"{text} Open the folder of a project to have its files at hand.")
         await self._show_commands()
         if not self.fresh:
             await self._go_on()
@@ -134,7 +140,7 @@ class Conversation:
     # --- what is said -----------------------------------------------------------------------------------------------
 
     async def prompt(self, blocks: Sequence[Mapping[str, JSON]]) -> JSON:
-        """Answer a message. In version 2 it is answered beside, once it is written down. Raises RpcError, HermesError."""
+        """Answer a message; in version 2 beside, once it is written down. Raises RpcError, HermesError."""
         message = message_of(blocks)
         if (at_once := self._command(message)) and at_once[0].at_once and self._under_way:
             return await self._at_once(blocks, *at_once)

@@ -1,9 +1,9 @@
 """What was said in a session before, as an editor is told it again."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_core.types import Blob, Message, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types import Message, Part, Reasoning, ToolCall, ToolResult
 from hermes_platform_acp.blocks import blocks_of, text
 from hermes_platform_acp.cards import Card
 from hermes_platform_acp.shapes import Update
@@ -17,7 +17,8 @@ __all__ = ["replayed"]
 
 async def replayed(conversation: "Conversation", past: Sequence[Message]) -> AsyncIterator[Update]:
     """Yield the updates of all messages, oldest first; a plan as it is now, once. What plugins added is left out."""
-    shapes, open_cards, plan = conversation.shapes, dict[str, Card](), None
+    shapes, open_cards = conversation.shapes, dict[str, Card]()
+    plan: Sequence[Mapping[str, str]] | None = None
     conversation.calls.clear()
     conversation.taken.clear()
     for number, message in enumerate(past, 1):
@@ -25,23 +26,33 @@ async def replayed(conversation: "Conversation", past: Sequence[Message]) -> Asy
         if message.role == "user" and "hermes" not in message.meta:
             for update in shapes.said(name, blocks_of(message.parts), live=False):
                 yield update
-            continue
-        for place, part in enumerate(message.parts if message.role in ("assistant", "tool") else ()):
-            match part:
-                case Reasoning() if part.text:
-                    yield shapes.piece("agent_thought", f"{name}-t{place}", text(part.text))
-                case Text() | Blob():
-                    for block in blocks_of([part]):
-                        yield shapes.piece("agent_message", f"{name}-{place}", block)
-                case ToolCall():
+        elif message.role in ("assistant", "tool"):
+            for place, part in enumerate(message.parts):
+                if isinstance(part, ToolCall):
                     open_cards[part.id] = card = await card_for(conversation, part)
-                    for update in shapes.begun(card):
-                        yield update
-                case ToolResult() if (shown := open_cards.pop(part.call_id, None)) is not None:
-                    shown.blocks, shown.failed = blocks_of(part.parts), part.failed
-                    for update in shapes.ended(shown):
-                        yield update
-                    found = plan_in(shown.call, part)
+                    updates = shapes.begun(card)
+                elif isinstance(part, ToolResult):
+                    updates, found = _returned(conversation, open_cards.pop(part.call_id, None), part)
                     plan = plan if found is None else found
+                else:
+                    updates = _spoken(conversation, f"{name}-{place}", part)
+                for update in updates:
+                    yield update
     if plan is not None:
         yield shapes.plan(plan)
+
+
+def _returned(
+    conversation: "Conversation", card: Card | None, result: ToolResult
+) -> tuple[list[Update], Sequence[Mapping[str, str]] | None]:
+    """Return what came of a call, and the plan that it is."""
+    if card is None:
+        return [], None
+    card.blocks, card.failed = blocks_of(result.parts), result.failed
+    return conversation.shapes.ended(card), plan_in(card.call, result)
+
+
+def _spoken(conversation: "Conversation", name: str, part: Part) -> list[Update]:
+    if isinstance(part, Reasoning):
+        return [conversation.shapes.piece("agent_thought", name, text(part.text))] if part.text else []
+    return [conversation.shapes.piece("agent_message", name, block) for block in blocks_of([part])]
