@@ -63,8 +63,10 @@ class Editor:
         self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
         self._number = 0
         self._tasks = set[asyncio.Task[None]]()
+        self._replies: list[asyncio.Task[None]] = []
         self._news = asyncio.Event()
         self.wrong: BaseException | None = None
+        self.gone = False
 
     async def start(self, *words: str, **abilities: Any) -> Mapping[str, Any]:
         """Start the agent and shake hands."""
@@ -94,10 +96,12 @@ class Editor:
         found = await self.ask("session/prompt", sessionId=session, prompt=blocks)
         if self.version == 1:
             return str(found["stopReason"])
-        ended = await self.until(
-            lambda: next((u for u in self.updates("state_update", before) if u["state"] == "idle"), None)
+        await self.until(lambda: self.updates("user_message", before))
+        at = next(
+            n for n, one in enumerate(self.told) if n >= before and one["update"]["sessionUpdate"] == "user_message"
         )
-        return str(ended["stopReason"])
+        ended = await self.until(lambda: [u for u in self.updates("state_update", at) if u["state"] == "idle"])
+        return str(ended[0]["stopReason"])
 
     async def ask(self, method: str, **params: Any) -> Any:
         """Ask, and wait for the result. Raises Failed."""
@@ -140,8 +144,8 @@ class Editor:
         """Wait until something is so, and give it."""
         async with asyncio.timeout(60):
             while not (found := true()):
-                if self.wrong:
-                    raise self.wrong
+                if self.wrong or self.gone:
+                    raise self.wrong or ConnectionError("the agent went away")
                 self._news.clear()
                 await self._news.wait()
             return found
@@ -169,6 +173,11 @@ class Editor:
         self.process = None
         await asyncio.gather(*self._tasks)
 
+    def forget_questions(self) -> None:
+        """Answer nothing any more of what was asked."""
+        for task in self._replies:
+            task.cancel()
+
     def _spawn(self, work: Any) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
@@ -176,9 +185,10 @@ class Editor:
 
     async def _hear(self) -> None:
         assert self.process
-        assert self.process.stdout
+        out = self.process.stdout
+        assert out
         try:
-            while line := await self.process.stdout.readline():
+            while line := await out.readline():
                 if line.endswith(b"\n"):  # one that was killed writes a line by half
                     for one in found if isinstance(found := json.loads(line), list) else [found]:
                         self._one(one)
@@ -186,6 +196,7 @@ class Editor:
         except BaseException as error:
             self.wrong = error
         finally:
+            self.gone = True
             self._news.set()
             for _, waiting in self._waiting.values():
                 if not waiting.done():
@@ -201,7 +212,7 @@ class Editor:
         elif "id" in told:
             check(self.version, told["method"], "Request", told["params"])
             self.asked.append((told["method"], told["params"]))
-            self._spawn(self._reply(told))
+            self._replies.append(asyncio.create_task(self._reply(told)))
         else:
             check(self.version, told["method"], "Notification", told["params"])
             self.told.append(told["params"])

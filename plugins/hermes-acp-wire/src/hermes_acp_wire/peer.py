@@ -94,7 +94,7 @@ class Peer:
             await self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
             return await waiting
         except asyncio.CancelledError:
-            if not self.gone and not waiting.done():
+            if not self.gone and (waiting.cancelled() or not waiting.done()):  # who cancels us cancels it
                 self._write({"jsonrpc": "2.0", "method": _CANCEL, "params": {"requestId": number}})
             raise
         finally:

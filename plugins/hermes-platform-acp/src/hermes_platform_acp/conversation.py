@@ -308,8 +308,12 @@ class Conversation:
 
     async def _run(self, command: SlashCommand, rest: str) -> Message | None:
         """Run a command and tell its answer; a message is for the model. Raises HermesError."""
-        before = await self.options()
-        answer = await self.commands.run(self.side, command.name, rest, self.ask)
+        before: Sequence[Option] = await self.options()
+        answer: str | Message = ""
+        try:
+            answer = await self.commands.run(self.side, command.name, rest, self.ask)
+        except UserError as error:
+            await self.say(str(error))
         if isinstance(answer, Message) and answer.role == "user":
             return answer
         parts = answer.parts if isinstance(answer, Message) else (Text(text=answer),)
