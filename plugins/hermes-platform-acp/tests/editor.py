@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 SCHEMAS = Path(__file__).parent / "schemas"
-ENDS = ("end_turn", "cancelled", "refusal", "_failed")
 
 
 @cache

@@ -113,8 +113,10 @@ async def test_a_model_that_cannot_answer_is_told_with_what_mends_it(house: Hous
         assert caught.value.code == -32000
         assert "wrong key" in caught.value.message
     else:
-        assert await editor.say(session, "hello") == "_failed"
-        assert "wrong key" in editor.text()
+        assert await editor.say(session, "hello") == "error"
+        error = editor.updates("state_update")[-1]["error"]
+        assert error["code"] == -32000
+        assert "wrong key" in error["message"]
 
 
 async def test_messages_that_come_together_are_answered_one_after_another(house: House) -> None:

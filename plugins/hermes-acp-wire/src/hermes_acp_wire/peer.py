@@ -34,6 +34,7 @@ PARSE, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = -32700, -32600, -3
 CANCELLED, AUTH_REQUIRED, NOT_FOUND = -32800, -32000, -32002  # of the Agent Client Protocol
 _CANCEL = "$/cancel_request"
 _HELD = 1 << 20  # bytes that wait to be written; above, whoever sends waits
+_LAST = 0.3  # seconds for what was asked last, once nothing more comes
 log = logging.getLogger("hermes.acp")
 
 
@@ -79,6 +80,8 @@ class Peer:
         try:
             while line := await self._line():
                 self._heard(line)
+            if self._tasks:  # whoever wrote and closed may still read
+                await asyncio.wait(self._tasks, timeout=_LAST)
         finally:
             self._lost()
 

@@ -43,9 +43,18 @@ _CODES = {"auth_error": -32000, "unknown_name": -32002}
 
 
 class _Said:
-    """A message on its way through: ``cancelled`` once nobody wants its answer."""
+    """A message on its way through, by its ``name``: ``cancelled`` once nobody wants its answer."""
 
-    cancelled = False
+    def __init__(self, name: str) -> None:
+        self.name, self.cancelled = name, False
+        self.accepted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def accept(self) -> None:
+        """Let whoever said it know that it is written down, before anything comes of it."""
+        if not self.accepted.done():
+            self.accepted.set_result(None)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
 
 
 class Conversation:
@@ -146,11 +155,10 @@ class Conversation:
             return await self._at_once(blocks, *at_once)
         said = self._begin()
         if self.shapes.version < V2.version:
-            return {"stopReason": await self._answered(message, blocks, said, None)}
-        accepted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.agent.peer.spawn(self._beside(message, blocks, said, accepted))
-        await accepted
-        return {}
+            return {"stopReason": await self._answered(message, blocks, said)}
+        self.agent.peer.spawn(self._beside(message, blocks, said))
+        await said.accepted
+        return {"messageId": said.name}
 
     async def cancel(self) -> None:
         """Stop what runs, and answer nothing of what waits behind it."""
@@ -160,61 +168,45 @@ class Conversation:
         await self.ctx.turns.interrupt(self.session.id)
 
     def _begin(self) -> _Said:
-        said = _Said()
+        said = _Said(self.new_name())
         self._under_way.append(said)
         return said
 
     async def _at_once(self, blocks: Sequence[Mapping[str, JSON]], command: SlashCommand, rest: str) -> JSON:
         """Run a command that does not wait for the end of the turn."""
-        await self.send(*self.shapes.said(self.new_name(), blocks, live=True))
+        name = self.new_name()
+        await self.send(*self.shapes.said(name, blocks, live=True))
         await self._run(command, rest)
-        return {"stopReason": "end_turn"} if self.shapes.version < V2.version else {}
+        return {"stopReason": "end_turn"} if self.shapes.version < V2.version else {"messageId": name}
 
-    async def _beside(
-        self, message: Message, blocks: Sequence[Mapping[str, JSON]], said: _Said, accepted: "asyncio.Future[None]"
-    ) -> None:
+    async def _beside(self, message: Message, blocks: Sequence[Mapping[str, JSON]], said: _Said) -> None:
+        reason, wrong = "", None
         try:
-            reason = await self._answered(message, blocks, said, accepted)
+            reason = await self._answered(message, blocks, said)
         except (HermesError, RpcError) as error:
-            if not accepted.done():
-                accepted.set_exception(error)
+            if not said.accepted.done():
+                said.accepted.set_exception(error)
                 return
-            await self.say(str(error))
-            reason = "_failed"
-        if not accepted.done():
-            accepted.set_result(None)
-            await asyncio.sleep(0)  # the answer goes first
-        await self.send(*self.shapes.state("idle", reason))
+            told = error if isinstance(error, RpcError) else RpcError(INTERNAL, self.ctx.masks.text(str(error)))
+            wrong = told.shape()
+        await said.accept()
+        await self.send(*self.shapes.state("idle", reason, wrong))
 
-    async def _answered(
-        self,
-        message: Message,
-        blocks: Sequence[Mapping[str, JSON]],
-        said: _Said,
-        accepted: "asyncio.Future[None] | None",
-    ) -> str:
+    async def _answered(self, message: Message, blocks: Sequence[Mapping[str, JSON]], said: _Said) -> str:
         """Answer a message, and say why that ended. Raises RpcError, HermesError."""
         try:
             async with self._turn:
                 if said.cancelled:
                     return "cancelled"
                 await self._before()
-                return await self._turned(message, blocks, said, accepted)
+                return await self._turned(message, blocks, said)
         finally:
             self._under_way.remove(said)
 
-    async def _turned(
-        self,
-        message: Message,
-        blocks: Sequence[Mapping[str, JSON]],
-        said: _Said,
-        accepted: "asyncio.Future[None] | None",
-    ) -> str:
+    async def _turned(self, message: Message, blocks: Sequence[Mapping[str, JSON]], said: _Said) -> str:
         async def stored(_: str) -> None:
-            if accepted and not accepted.done():
-                accepted.set_result(None)
-                await asyncio.sleep(0)
-            await self.send(*self.shapes.said(self.new_name(), blocks, live=True), *self.shapes.state("running"))
+            await said.accept()
+            await self.send(*self.shapes.said(said.name, blocks, live=True), *self.shapes.state("running"))
 
         if command := self._command(message):
             answer = await self._run(*command)

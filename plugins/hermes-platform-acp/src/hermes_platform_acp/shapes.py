@@ -65,8 +65,8 @@ class Shapes(ABC):
         """Tell the slash commands: name, what it does, what may follow it."""
 
     @abstractmethod
-    def state(self, state: str, reason: str = "") -> list[Update]:
-        """Tell that work goes on, waits for the person, or has ended."""
+    def state(self, state: str, reason: str = "", error: JSON = None) -> list[Update]:
+        """Tell that work goes on, waits for the person, or has ended, and with which ``error``."""
 
     @abstractmethod
     def permission(self, title: str, text: str, card: Card, options: Sequence[JSON]) -> JSON:
@@ -161,7 +161,7 @@ class V1(Shapes):
         ]
         return {"sessionUpdate": "available_commands_update", "availableCommands": shown}
 
-    def state(self, state: str, reason: str = "") -> list[Update]:
+    def state(self, state: str, reason: str = "", error: JSON = None) -> list[Update]:
         return []
 
     def permission(self, title: str, text: str, card: Card, options: Sequence[JSON]) -> JSON:
@@ -240,13 +240,20 @@ class V2(Shapes):
 
     def commands(self, rows: Sequence[tuple[str, str, str]]) -> Update:
         shown = [
-            {"name": name, "description": summary, **({"input": {"type": "text", "hint": usage}} if usage else {})}
+            {
+                "type": "command",
+                "name": name,
+                "description": summary,
+                **({"input": {"type": "text", "hint": usage}} if usage else {}),
+            }
             for name, summary, usage in rows
         ]
         return {"sessionUpdate": "available_commands_update", "availableCommands": shown}
 
-    def state(self, state: str, reason: str = "") -> list[Update]:
-        return [{"sessionUpdate": "state_update", "state": state, **({"stopReason": reason} if reason else {})}]
+    def state(self, state: str, reason: str = "", error: JSON = None) -> list[Update]:
+        ended = {"stopReason": reason} if reason else {}
+        wrong = {"stopReason": "error", "error": error} if error else {}
+        return [{"sessionUpdate": "state_update", "state": state, **ended, **wrong}]
 
     def permission(self, title: str, text: str, card: Card, options: Sequence[JSON]) -> JSON:
         subject: JSON = {"type": "tool_call", "toolCall": {"toolCallId": card.id}}
