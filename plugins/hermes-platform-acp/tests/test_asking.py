@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from .conftest import House, calls, says
+from .editor import Failed
 
 ASKS = "policy: {mode: ask}\nbackends: {local: {wall: none}}\n"  # nothing bounds a command
 RISKY = "sudo true; touch done"  # needs a yes
@@ -110,3 +111,17 @@ async def test_a_form_takes_an_answer_in_words(house: House, version: int) -> No
     editor.fill = lambda _: "ochre"
     assert await editor.say(await editor.new(), "paint") == "end_turn"
     assert "ochre" in str(house.model.asked[-1].body["messages"][-1])
+
+
+async def test_a_program_that_a_tool_started_is_no_person_and_says_no_yes(house: House, version: int) -> None:
+    house.configure(ASKS)
+    house.script(calls("terminal", command=RISKY), says("All right."))
+    house.env["HERMES_RUN"] = "0123456789abcdef"
+    editor = await house.editor(version)
+    session = await editor.new()
+    assert await editor.say(session, "do it") == "end_turn"
+    assert editor.asked == []
+    assert not (house.work / "done").exists()
+    with pytest.raises(Failed) as caught:
+        await editor.ask("session/set_config_option", sessionId=session, configId="mode", value="off")
+    assert "started by a tool" in caught.value.message

@@ -154,13 +154,13 @@ class Agent:
     async def _take(self, session: Session, *, fresh: bool = False, wanted: str = "") -> Conversation:
         self.used = True
         conversation = self._open[session.id] = Conversation(self, session, fresh=fresh, wanted=wanted)
-        await conversation.remember()
+        await conversation.choices.remember()
         return conversation
 
     async def _opened(self, conversation: Conversation, params: Params, result: dict[str, JSON]) -> JSON:
         """Answer with how a session is set, and tell after it what commands there are; what was cut off goes on."""
         assert self.shapes
-        result |= self.shapes.session(await conversation.options())
+        result |= self.shapes.session(await conversation.choices.options())
         unused = _servers(params)
         return Answered(result, lambda: conversation.opened(unused))
 
@@ -211,11 +211,11 @@ class Agent:
             await conversation.cancel()
 
     async def _set_mode(self, params: Params) -> JSON:
-        await self._conversation(params).choose(MODE, _text(params, "modeId"))
+        await self._conversation(params).choices.choose(MODE, _text(params, "modeId"))
         return {}
 
     async def _set_model(self, params: Params) -> JSON:
-        await self._conversation(params).choose(MODEL, _text(params, "modelId"))
+        await self._conversation(params).choices.choose(MODEL, _text(params, "modelId"))
         return {}
 
     async def _set_option(self, params: Params) -> JSON:
@@ -223,7 +223,7 @@ class Agent:
         conversation, name = self._conversation(params), _text(params, "configId")
         if name not in (MODE, MODEL, EFFORT):
             raise RpcError(INVALID_PARAMS, f"There is no option {name[:80]!r}.")
-        return self.shapes.chosen(await conversation.choose(name, _text(params, "value")))
+        return self.shapes.chosen(await conversation.choices.choose(name, _text(params, "value")))
 
 
 def _text(params: Params, name: str) -> str:

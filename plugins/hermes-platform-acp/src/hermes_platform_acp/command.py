@@ -23,7 +23,7 @@ def build(ctx: PluginContext) -> "click.Command":
         for example, add to settings.json:
 
         \b
-          "agent_servers": {"Hermes": {"command": "hermes", "args": ["acp"]}}
+          "agent_servers": {"Hermes": {"type": "custom", "command": "hermes", "args": ["acp"]}}
 
         Sessions are those of `hermes sessions`: what was begun in an editor goes on in a terminal (`hermes -r ID`),
         and a turn that was cut off goes on when the editor loads its session again.

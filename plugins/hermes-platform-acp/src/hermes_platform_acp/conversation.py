@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hermes_acp_wire.peer import INTERNAL, Gone, RpcError
 from hermes_core.errors import HermesError, UnknownName, UserError
+from hermes_core.kinds import Conversation as SlashConversation
 from hermes_core.slash import SlashCommands, named, usable
 from hermes_core.types import (
     Ended,
@@ -24,7 +25,8 @@ from hermes_core.types import (
 )
 from hermes_platform_acp.asking import Asking
 from hermes_platform_acp.blocks import blocks_of, message_of, text
-from hermes_platform_acp.options import DEFAULT, EFFORT, EFFORTS, MODE, MODEL, MODES, Option, Value
+from hermes_platform_acp.choices import Choices
+from hermes_platform_acp.options import EFFORT, MODEL, Option
 from hermes_platform_acp.replay import replayed
 from hermes_platform_acp.shapes import V2, Update
 from hermes_platform_acp.side import Side
@@ -37,8 +39,6 @@ __all__ = ["Conversation"]
 
 JSON: TypeAlias = Any
 
-_CHOSEN = "chosen"  # the document of a session with what was chosen for it
-_LISTING = 5.0  # seconds within which a provider says which models it has
 _CODES = {"auth_error": -32000, "unknown_name": -32002}
 
 
@@ -68,11 +68,10 @@ class Conversation:
         assert agent.shapes
         self.shapes = agent.shapes
         self.side = Side(self)
-        self.asking = Asking(self)
+        self.asking, self.choices = Asking(self), Choices(self)
         self.calls: dict[str, str] = {}  # a model's id of a call -> its name here; of one that comes again the last
         self.taken = set[str]()
         self._turn, self._under_way = asyncio.Lock(), list[_Said]()
-        self._models: Sequence[str] = ()
         self._told_title = session.title
         self._made: SlashCommands | None = None
 
@@ -81,6 +80,11 @@ class Conversation:
         """The slash commands. To have them imports plugins."""
         self._made = self._made or self.ctx.slash.commands("terminal")
         return self._made
+
+    @property
+    def at_hand(self) -> SlashConversation:
+        """The session as slash commands have it."""
+        return self.commands.conversation(self.side, self.session)
 
     async def send(self, *updates: Update) -> None:
         """Tell the editor."""
@@ -112,7 +116,7 @@ class Conversation:
         await self._show_commands()
         if not self.fresh:
             await self._go_on()
-        await self._list_models()
+        await self.choices.list_models()
 
     async def close(self) -> None:
         """Stop what runs, and let go of what the session holds here."""
@@ -281,7 +285,11 @@ class Conversation:
             await self.send(self.shapes.title(self.session.title))
 
     async def ask(self, question: Question) -> Verdict | None:
-        """Put a question to the person; None where there is no way to."""
+        """Put a question to the person; None where there is no way to, or no person: a tool of ours started this."""
+        try:
+            self.at_hand.need_person()
+        except UserError:
+            return None
         try:
             return await self.asking.ask(question)
         except Gone:
@@ -300,7 +308,7 @@ class Conversation:
 
     async def _run(self, command: SlashCommand, rest: str) -> Message | None:
         """Run a command and tell its answer; a message is for the model. Raises HermesError."""
-        before: Sequence[Option] = await self.options()
+        before: Sequence[Option] = await self.choices.options()
         answer: str | Message = ""
         try:
             answer = await self.commands.run(self.side, command.name, rest, self.ask)
@@ -313,7 +321,7 @@ class Conversation:
         for block in blocks_of(parts):
             if block.get("text") != "":
                 await self.send(self.shapes.piece("agent_message", name, block))
-        if (after := await self.options()) != before:
+        if (after := await self.choices.options()) != before:
             await self.send(*self.shapes.set(after))
         await self._after()
         return None
@@ -334,71 +342,3 @@ class Conversation:
         except HermesError as error:
             answer = str(error)
         await self.say(f"Done in session {name}:\n\n{answer}")
-
-    # --- what is chosen ---------------------------------------------------------------------------------------------
-
-    async def remember(self) -> None:
-        """Take up what was chosen for this session before."""
-        found = await self.ctx.documents.get(_CHOSEN, owner=self.session.owner, session_id=self.session.id)
-        value = found.value if found and isinstance(found.value, dict) else {}
-        self.side.chosen = {key: str(one) for key, one in value.items() if key in (MODEL, EFFORT)}
-        if mode := value.get(MODE):
-            try:
-                self._conversation().mode(str(mode))
-            except UserError:  # no person started this program, and no other chooses it
-                return
-
-    async def keep(self, **chosen: str) -> None:
-        """Write down what was chosen; an empty text takes it back."""
-        owner, name = self.session.owner, self.session.id
-
-        def changed(before: JSON) -> JSON:
-            known = before if isinstance(before, dict) else {}
-            return {key: one for key, one in {**known, **chosen}.items() if one} or None
-
-        await self.ctx.documents.change(_CHOSEN, changed, owner=owner, session_id=name)
-
-    async def choose(self, option: str, value: str) -> Sequence[Option]:
-        """Choose one value of an option, and say how all are. Raises HermesError."""
-        here = self._conversation()
-        if option == MODE:
-            if value not in {one.id for one in MODES}:
-                raise UserError(f"There is no mode {value[:40]!r}: {', '.join(one.id for one in MODES)}.")
-            here.mode(value)
-            await self.keep(**{MODE: value})
-        elif option == MODEL:
-            await here.model.choose(value)
-        else:
-            await here.model.effort(value)
-        return await self.options()
-
-    async def options(self) -> Sequence[Option]:
-        """Return how the session is set. A model that cannot be told is left out."""
-        here = self._conversation()
-        mode = Option(id=MODE, name="Approvals", category="mode", value=here.mode(), values=MODES)
-        try:
-            provider, model = await here.model.current()
-        except HermesError:
-            return [mode]
-        current, effort = f"{provider}:{model}", await here.model.effort() or DEFAULT
-        names = self._models if current in self._models else (current, *self._models)
-        models = [Value(one, one.partition(":")[2] or one) for one in names]
-        return [
-            mode,
-            Option(id=MODEL, name="Model", category="model", value=current, values=models),
-            Option(id=EFFORT, name="Thinking", category="thought_level", value=effort, values=EFFORTS),
-        ]
-
-    def _conversation(self) -> Any:
-        return self.commands.conversation(self.side, self.session)
-
-    async def _list_models(self) -> None:
-        """Ask which models there are, and tell the editor where there are more than one."""
-        try:
-            async with asyncio.timeout(_LISTING):
-                rows = await self.ctx.models.list()
-        except (HermesError, TimeoutError):
-            return
-        self._models = tuple(f"{row.provider}:{row.model.name}" for row in rows)
-        if len(self._models) > 1:
-            await self.send({"sessionUpdate": "config_option_update", **self.shapes.chosen(await self.options())})

@@ -64,4 +64,4 @@ class Side(HostSide):
 
     async def choose(self, **chosen: str) -> None:
         self.chosen = {key: one for key, one in {**self.chosen, **chosen}.items() if one}
-        await self._conversation.keep(**chosen)
+        await self._conversation.choices.keep(**chosen)
