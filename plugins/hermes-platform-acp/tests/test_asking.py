@@ -25,7 +25,9 @@ async def test_yes_runs_it_and_shows_exactly_what(house: House, version: int) ->
     named = [one["optionId"] for one in asked["options"]]
     assert named[0] == "once"
     assert named[-2:] == ["deny", "instead"]
-    call = asked["toolCall"]["toolCallId"] if version == 1 else asked["subject"]["toolCall"]["toolCallId"]
+    about = asked["toolCall"] if version == 1 else asked["subject"]
+    assert (about["rawInput"] if version == 1 else {"command": about["command"]}) == {"command": RISKY}
+    call = about["toolCallId"]
     assert call in [one["toolCallId"] for one in editor.updates() if "toolCallId" in one]
     states = [u["state"] for u in editor.updates("state_update")]
     assert states == (["running", "requires_action", "running", "idle"] if version == 2 else [])

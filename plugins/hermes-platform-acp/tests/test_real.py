@@ -103,3 +103,34 @@ async def test_the_python_library_understands_every_message(house: House) -> Non
     assert [one["ended"] for one in told if "ended" in one] == ["end_turn"]
     assert {"loaded": True} in told
     assert (house.work / "done").exists()
+
+
+async def test_the_runner_of_verifiers_drives_it(house: House) -> None:
+    """Its own program, between a rollout and an agent, as its package has it."""
+    [runner] = THERE.glob("python/lib/python3*/site-packages/verifiers/v1/acp/runner.py")
+    house.configure(ASKS)
+    house.script(calls("terminal", command=RISKY), says("It is", " done."), says("Again."))
+    config = {
+        "command": AGENT, "client_capabilities": {}, "session_meta": {}, "mcp_urls": {}, "mcp_headers": {},
+        "system_prompt": "Be brief.", "user_contents": ["do it"],
+    }  # fmt: skip
+    packets = [
+        {"id": 1, "operation": "prompt", "config": config},
+        {"id": 2, "operation": "prompt", "config": {**config, "user_contents": ["again"]}},
+        {"id": 3, "operation": "shutdown"},
+    ]
+    sent = b"".join(len(p := json.dumps(one).encode()).to_bytes(8, "big") + p for one in packets)
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(PYTHON, runner), stdin=pipe, stdout=pipe, stderr=pipe, cwd=house.work, env=house.env
+    )
+    out, err = await asyncio.wait_for(process.communicate(sent), 120)
+    told = []
+    while out:
+        size = int.from_bytes(out[:8], "big")
+        told.append(json.loads(out[8 : 8 + size]))
+        out = out[8 + size :]
+    assert [one["ok"] for one in told] == [True, True, True], (told, err.decode())
+    assert [one["result"]["reply"] for one in told[:2]] == ["It is done.", "Again."]
+    assert told[0]["result"]["stop_reason"] == "end_turn"
+    assert (house.work / "done").exists()

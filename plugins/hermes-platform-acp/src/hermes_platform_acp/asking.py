@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hermes_acp_wire.peer import RpcError
@@ -147,11 +148,10 @@ class Asking:
 
     async def _card(self, question: Question) -> Card:
         """Return the call that a question is about; of one that is about none it bears the question's own name."""
-        conversation, name = self._conversation, ""
-        try:
+        conversation = self._conversation
+        with suppress(HermesError):  # it is about no call
             row = await conversation.ctx.approvals.find(conversation.session.owner, question.id)
-            name = conversation.calls.get(row.call_id, "")
-        except HermesError:
-            name = ""
-        call = ToolCall(id=name, name="question", arguments={})
-        return Card(id=name or f"question-{question.id}", call=call, title="", kind="other", cwd="")
+            if card := conversation.cards.get(conversation.calls.get(row.call_id, "")):
+                return card
+        call = ToolCall(id=question.id, name="question", arguments={})
+        return Card(id=f"question-{question.id}", call=call, title="", kind="other", cwd="")

@@ -25,6 +25,7 @@ from hermes_core.types import (
 )
 from hermes_platform_acp.asking import Asking
 from hermes_platform_acp.blocks import blocks_of, message_of, text
+from hermes_platform_acp.cards import Card
 from hermes_platform_acp.choices import Choices
 from hermes_platform_acp.options import EFFORT, MODEL, Option
 from hermes_platform_acp.replay import replayed
@@ -70,7 +71,7 @@ class Conversation:
         self.side = Side(self)
         self.asking, self.choices = Asking(self), Choices(self)
         self.calls: dict[str, str] = {}  # a model's id of a call -> its name here; of one that comes again the last
-        self.taken = set[str]()
+        self.cards: dict[str, Card] = {}  # by their names here
         self._turn, self._under_way = asyncio.Lock(), list[_Said]()
         self._told_title = session.title
         self._made: SlashCommands | None = None

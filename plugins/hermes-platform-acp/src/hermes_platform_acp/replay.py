@@ -20,7 +20,7 @@ async def replayed(conversation: "Conversation", past: Sequence[Message]) -> Asy
     shapes, open_cards = conversation.shapes, dict[str, Card]()
     plan: Sequence[Mapping[str, str]] | None = None
     conversation.calls.clear()
-    conversation.taken.clear()
+    conversation.cards.clear()
     for number, message in enumerate(past, 1):
         name = f"{conversation.session.id}-{number}"
         if message.role == "user" and "hermes" not in message.meta:

@@ -166,6 +166,7 @@ class V1(Shapes):
 
     def permission(self, title: str, text: str, card: Card, options: Sequence[JSON]) -> JSON:
         call = {
+            "rawInput": card.input,
             "toolCallId": card.id,
             "title": title,
             "kind": card.kind,

@@ -171,12 +171,12 @@ async def card_for(conversation: "Conversation", call: ToolCall) -> Card:
         except HermesError:
             rows = {}
     name, number = call.id, 1
-    while name in conversation.taken:
+    while name in conversation.cards:
         number += 1
         name = f"{call.id}~{number}"
-    conversation.taken.add(name)
-    conversation.calls[call.id] = name
-    return card_of(name, call, rows.get(call.name), conversation.session.cwd)
+    card = card_of(name, call, rows.get(call.name), conversation.session.cwd)
+    conversation.calls[call.id], conversation.cards[name] = name, card
+    return card
 
 
 def plan_in(call: ToolCall, result: ToolResult) -> list[Mapping[str, str]] | None:
