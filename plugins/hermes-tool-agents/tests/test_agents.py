@@ -126,10 +126,25 @@ async def test_it_is_seen_at_work_and_stopped(house: Any) -> None:
     assert (job.title, job.last) == ("fake: wait", "waiting for Godot")
     assert "waiting for Godot" in await jobs.output(session, job.id)
     assert await jobs.stop(session, job.id)
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(ToolError, match="The person stopped fake"):
         await work
     assert await jobs.running(session) == []
     assert not await jobs.stop(session, job.id)
+    assert here.alive == []
+
+
+async def test_a_turn_that_is_stopped_stops_its_agent(house: Any) -> None:
+    here = house()
+    work = asyncio.create_task(here.have("wait"))
+    async with asyncio.timeout(30):
+        while not (here.calls and (found := await Working(at_work(here.ctx.state)).running(here.calls[0].session))):
+            await asyncio.sleep(0.01)
+        while not found[0].last:
+            found = await Working(at_work(here.ctx.state)).running(here.calls[0].session)
+            await asyncio.sleep(0.01)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
     assert here.alive == []
 
 

@@ -26,12 +26,20 @@ _LONGEST = 100_000  # characters of an answer
 
 @asynccontextmanager
 async def child(
-    context: ToolContext, name: str, agent: AgentSettings, env: Mapping[str, str], worker: Worker, seconds: float
+    context: ToolContext,
+    name: str,
+    agent: AgentSettings,
+    env: Mapping[str, str],
+    worker: Worker,
+    seconds: float,
+    wall: bool,
 ) -> AsyncIterator["Child"]:
     """Start an agent; it and all it started is gone afterwards. Raises ToolError."""
     place, pipes = context.workspace, Pipes()
     argv = ("sh", "-c", _QUIET, "sh", agent.command, *agent.args)
-    request = ExecRequest(argv=argv, cwd=place.cwd, env=env, seconds=seconds, limit=1_000, on_output=pipes.take)
+    request = ExecRequest(
+        argv=argv, cwd=place.cwd, env=env, seconds=seconds, limit=1_000, on_output=pipes.take, wall=wall
+    )
     process = await place.start(request)
     made = Child(context, name, worker, pipes)
     serving = asyncio.create_task(made.peer.serve())
@@ -121,7 +129,7 @@ class Child:
             told = await self.peer.request(method, params)
         except Gone:
             status = "" if self._status is None else f" with status {self._status}"
-            hint = "Its settings are agents.known." + self._name
+            hint = "Its settings are tools.agents.known." + self._name
             raise ToolError(f"{self._name} ended{status}, and did not finish.", hint=hint, retry=False) from None
         return told if isinstance(told, dict) else {}
 

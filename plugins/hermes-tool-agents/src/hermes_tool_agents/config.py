@@ -1,4 +1,4 @@
-"""The settings under ``agents``."""
+"""The settings under ``tools.agents``."""
 
 from hermes_core.options import ge, min_len, option, settings
 

@@ -24,7 +24,7 @@ class Worker:
     agent: str
     task: str
     session_id: str
-    work: asyncio.Task[Any]
+    work: asyncio.Task[Any] | None = None
     since: float = Factory(time)
     stopped: bool = False
     steps: list[str] = Factory(list)
@@ -42,11 +42,9 @@ class AtWork:
         self._number = 0
 
     def begin(self, agent: str, task: str, session: Session) -> Worker:
-        """Note one that begins, in the task that runs now."""
+        """Note one that begins."""
         self._number += 1
-        work = asyncio.current_task()
-        assert work
-        worker = Worker(id=str(self._number), agent=agent, task=task, session_id=session.id, work=work)
+        worker = Worker(id=str(self._number), agent=agent, task=task, session_id=session.id)
         self._workers.append(worker)
         return worker
 
@@ -92,7 +90,8 @@ class Working(Jobs):
         if worker is None or worker.stopped:
             return False
         worker.stopped = True
-        worker.work.cancel()
+        if worker.work:
+            worker.work.cancel()
         return True
 
     async def output(self, session: Session, job: str) -> str:

@@ -1,5 +1,6 @@
 """The tool ``agent``."""
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -8,10 +9,10 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext
 from hermes_core.options import option, settings
 from hermes_core.types import Effect, Feature, Session
-from hermes_tool_agents.jobs import at_work
+from hermes_tool_agents.jobs import Worker, at_work
 
 if TYPE_CHECKING:
-    from hermes_tool_agents.config import Config
+    from hermes_tool_agents.config import AgentSettings, Config
 
 __all__ = ["agent_tool"]
 
@@ -25,6 +26,7 @@ class Task:
     agent: str = option("which")
     task: str = option("whole; it knows nothing else")
     fresh: bool = option("forget its earlier tasks here", default=False)
+    wall: bool = option("false: outside the wall, asks", default=True)
 
 
 def agent_tool(ctx: PluginContext) -> Tool:
@@ -35,7 +37,7 @@ def agent_tool(ctx: PluginContext) -> Tool:
     names = ", ".join(sorted(config.known))
 
     def needs(_session: Session) -> str | None:
-        return None if config.known else f"no agent is set up: {ctx.program} config edit, agents.known"
+        return None if config.known else f"no agent is set up: {ctx.program} config edit, tools.agents.known"
 
     return Tool(
         name="agent",
@@ -57,8 +59,6 @@ async def _left(ctx: PluginContext, context: ToolContext, wanted: Task) -> str:
 
 
 async def _run(ctx: PluginContext, config: "Config", context: ToolContext, wanted: Task) -> str:
-    from hermes_tool_agents.child import child
-
     agent = config.known.get(wanted.agent)
     if agent is None:
         known = ", ".join(sorted(config.known)) or "none is set up"
@@ -67,19 +67,34 @@ async def _run(ctx: PluginContext, config: "Config", context: ToolContext, wante
         raise ToolError("Say the whole task.")
     if Feature.BACKGROUND not in context.workspace.features:
         raise ToolError("Commands run where nothing can be talked to, so no agent can work there.", retry=False)
+    workers = at_work(ctx.state)
+    worker = workers.begin(wanted.agent, wanted.task, context.session)
+    worker.work = work = asyncio.create_task(_work(ctx, config, agent, context, wanted, worker))
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if worker.stopped:
+            raise ToolError(f"The person stopped {wanted.agent}.", retry=False) from None
+        work.cancel()
+        await asyncio.wait({work})
+        raise
+    finally:
+        workers.end(worker)
+
+
+async def _work(
+    ctx: PluginContext, config: "Config", agent: "AgentSettings", context: ToolContext, wanted: Task, worker: Worker
+) -> str:
+    from hermes_tool_agents.child import child
+
     env = {name: ctx.secrets.resolve(value) for name, value in agent.env.items()}
     owner, here, name = context.session.owner, context.session.id, f"session:{wanted.agent}"
     found = None if wanted.fresh else await ctx.documents.get(name, owner=owner, session_id=here)
-    workers = at_work(ctx.state)
-    worker = workers.begin(wanted.agent, wanted.task, context.session)
-    try:
-        async with child(context, wanted.agent, agent, env, worker, config.seconds) as one:
-            await one.greet()
-            session = await one.open(str(found.value) if found else "")
-            # before it does anything: a death finds it again
-            await ctx.documents.put(name, session, owner=owner, session_id=here)
-            reason = await one.work(wanted.task)
-            text = one.text.strip() or "(It said nothing.)"
-            return text if reason == "end_turn" else f"{text}\n\n[{wanted.agent} stopped: {reason[:80]}]"
-    finally:
-        workers.end(worker)
+    async with child(context, wanted.agent, agent, env, worker, config.seconds, wanted.wall) as one:
+        await one.greet()
+        session = await one.open(str(found.value) if found else "")
+        # before it does anything: a death finds it again
+        await ctx.documents.put(name, session, owner=owner, session_id=here)
+        reason = await one.work(wanted.task)
+        text = one.text.strip() or "(It said nothing.)"
+        return text if reason == "end_turn" else f"{text}\n\n[{wanted.agent} stopped: {reason[:80]}]"
