@@ -1,0 +1,1 @@
+"""JSON-RPC 2.0 over lines, both ways: what the Agent Client Protocol is spoken in."""
