@@ -9,6 +9,7 @@ import contextlib
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -149,7 +150,8 @@ class Elsewhere:
         reading = asyncio.create_task(self._read())
         opened = False
         try:
-            facts = await self._opened
+            # Of a new conversation there is nothing to know that a first frame would wait for.
+            facts = await self._opened if self._session else {"session": "", "title": "", "cwd": str(Path.cwd())}
             if self._status is not None:
                 return
             self._console = RemoteConsole(self._ctx, self._line, facts, self._require)
@@ -206,9 +208,13 @@ class Elsewhere:
                     self._console.know(self._commands)
             elif "opened" in told:
                 self._opened.set_result(told["opened"])
+                if self._console:
+                    self._console.know_first(told["opened"])
             elif "e" in told:
                 click.echo(str(told["e"]).rstrip("\n"), err=True)
             elif "no" in told or "x" in told:
+                if "no" in told:
+                    click.echo(f"The host does not carry this: {told['no']}.", err=True)
                 self._status = int(told.get("x", 1))
                 break
             else:

@@ -66,7 +66,7 @@ class RemoteConsole(Console):
     ) -> None:
         super().__init__()
         self._ctx, self._line, self._require = ctx, line, require
-        self._first, self._any = facts, {**facts, "session": "", "title": ""}
+        self.know_first(facts)
         self._known: Sequence[Mapping[str, Any]] = ()
         self.facts: dict[str, Mapping[str, str]] = {}
         self._looking: set[asyncio.Task[None]] = set()
@@ -74,6 +74,10 @@ class RemoteConsole(Console):
     def know(self, commands: Sequence[Mapping[str, Any]]) -> None:
         """Take note of the slash commands, which the host runs."""
         self._known, self._commands = commands, ()
+
+    def know_first(self, facts: Mapping[str, str]) -> None:
+        """Take note of what there is to know before a chat is known."""
+        self._first, self._any = facts, {**facts, "session": "", "title": ""}
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
