@@ -22,8 +22,13 @@ def json_of(address: str) -> Any:
     """The JSON at an address. Raises UserError."""
     answer = answer_of(address, limit=MOST)
     refuse(address, answer.status, answer.headers, answer.body)
+    return parsed(address, answer.body)
+
+
+def parsed(address: str, body: bytes) -> Any:
+    """What a body holds as JSON. Raises UserError."""
     try:
-        return json.loads(answer.body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         raise UserError(f"{address[:200]} did not answer in JSON.", hint="Is it the address of a source?") from None
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from hermes_core.errors import UnknownName, UserError
 from hermes_tool_skills.fetch import Fetched, answer_of, download
 from hermes_tool_skills.hub import Offer
-from hermes_tool_skills.hub.asked import MOST, json_of, refuse, rows, text
+from hermes_tool_skills.hub.asked import MOST, json_of, parsed, refuse, rows, text
 from hermes_tool_skills.tree import MAIN, MOST_FILES, BadTree, path_problem
 from hermes_tool_skills.unpack import unpack
 
@@ -59,7 +59,7 @@ def _read(base: str) -> tuple[str, Mapping[str, Mapping[str, Any]]]:
         answer = answer_of(address, limit=MOST)
         if answer.status != 404:
             refuse(address, answer.status, answer.headers, answer.body)
-            return address, _entries(address, json_of(address))
+            return address, _entries(address, parsed(address, answer.body))
     raise UserError(f"{urlsplit(base).netloc} publishes no skills.", hint=f"It would at {place}/{PLACE}/index.json")
 
 
