@@ -101,7 +101,7 @@ allow_indirect_imports = True
 # The kits are what its commands are for; an agent is a program on the kernel, as anybody's may be.
 ignore_imports =
     hermes_tool_authoring.commands -> hermes_core.testing
-    hermes_agent.agent -> hermes_core.embed
+    hermes_agent.* -> hermes_core.embed
 
 [importlinter:contract:testing]
 name = The kernel runs without its kits

@@ -254,17 +254,14 @@ class Jobs:
         return _runs(tx, sa.select(runs).where(runs.c.id.in_(ids)))
 
     @unit(READ)
-    def runs(self, tx: TablesTransaction, person: str, job: str = "", limit: int = 20) -> Sequence[Run]:
-        """Return what became of instants of somebody, newest first."""
-        whose = sa.and_(runs.c.person == clean(person), runs.c.job == job if job else sa.true())
-        return _runs(tx, sa.select(runs).where(whose).order_by(runs.c.due.desc()).limit(limit))
-
-    @unit(READ)
-    def past(self, tx: TablesTransaction, person: str, since: float, until: float, most: int) -> Sequence[Run]:
-        """Return the last instants of somebody between two, oldest first; what a model said is left out."""
-        whose = sa.and_(runs.c.person == clean(person), runs.c.due >= since, runs.c.due < until)
-        short = [sa.literal("").label(one.name) if one.name in ("said", "answer", "shown") else one for one in runs.c]
-        return _runs(tx, sa.select(*short).where(whose).order_by(runs.c.due.desc()).limit(most))[::-1]
+    def runs(
+        self, tx: TablesTransaction, person: str, job: str = "", limit: int = 20, *, since: float = 0.0
+    ) -> Sequence[Run]:
+        """Return what became of instants of somebody, newest first; ``since`` an instant without what was said."""
+        whose = sa.and_(runs.c.person == clean(person), runs.c.job == job if job else sa.true(), runs.c.due >= since)
+        told = () if not since else ("said", "answer", "shown")
+        shown = [sa.literal("").label(one.name) if one.name in told else one for one in runs.c]
+        return _runs(tx, sa.select(*shown).where(whose).order_by(runs.c.due.desc()).limit(limit))
 
     @unit(READ)
     def failures(self, tx: TablesTransaction, since: float, most: int) -> Sequence[Run]:

@@ -59,7 +59,7 @@ class CalendarScreen(Screen):
         jobs, now = await door.rows.list(door.owner.person), await door.rows.now()
         today = datetime.fromtimestamp(now, zone).date()
         begin = datetime.combine(today - timedelta(days=_BEFORE), datetime.min.time(), zone).timestamp()
-        runs = await door.rows.past(door.owner.person, begin, now + 1, _MOST)
+        runs = (await door.rows.runs(door.owner.person, limit=_MOST, since=begin))[::-1]
         seen = (today, [(one.id, one.number) for one in jobs], [(one.id, one.state) for one in runs])
         if seen != self._seen:  # in a thread: a job of every minute has thousands of instants
             note = "" if await door.rows.clocks() else "nothing runs jobs now"

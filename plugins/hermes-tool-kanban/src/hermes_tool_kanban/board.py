@@ -43,7 +43,7 @@ class BoardScreen(Screen):
 
         door = self._door()
         board = await door.board()
-        seen = (board, await door.rows.tasks.state(board.id))
+        seen = (board, await door.rows.boards.state(board.id))
         if seen != self._seen:
             there = await door.rows.tasks.list(board.id)
             why = "; ".join(await standing(door, there))

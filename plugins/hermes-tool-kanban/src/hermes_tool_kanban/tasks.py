@@ -75,6 +75,13 @@ class Boards:
         """Make a board the one that is meant where none is named."""
         return _switch(tx, board)
 
+    @unit(READ)
+    def state(self, tx: TablesTransaction, board: str) -> tuple[int, int]:
+        """Return what is another as soon as any task of a board is: how many there are, and how often they changed."""
+        whole = sa.select(sa.func.count().label("many"), sa.func.sum(tasks.c.number).label("changes"))
+        row = tx.execute(whole.where(tasks.c.board == board))[0]
+        return int(row["many"]), int(row["changes"] or 0)
+
 
 class Tasks:
     """The tasks of everybody, their links, remarks, files and what happened to them."""
@@ -146,13 +153,6 @@ class Tasks:
         if assignee:
             where.append(tasks.c.assignee == assignee)
         return moving.tasks_where(tx, *where)
-
-    @unit(READ)
-    def state(self, tx: TablesTransaction, board: str) -> tuple[int, int]:
-        """Return what is another as soon as any task of a board is: how many there are, and how often they changed."""
-        whole = sa.select(sa.func.count().label("many"), sa.func.sum(tasks.c.number).label("changes"))
-        row = tx.execute(whole.where(tasks.c.board == board))[0]
-        return int(row["many"]), int(row["changes"] or 0)
 
     @unit(READ)
     def made_for(self, tx: TablesTransaction, task: str) -> int:
