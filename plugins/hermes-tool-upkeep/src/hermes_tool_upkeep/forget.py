@@ -72,7 +72,7 @@ async def erase_due(ctx: PluginContext, now: float) -> Sequence[str]:
         except UnknownName:  # nothing is left: it was done, and a death came before this was written down
             pass
         except UserError as error:
-            ctx.log.info("somebody who asked to be forgotten is busy: %s", type(error).__name__)
+            ctx.log.info("somebody who asked to be forgotten cannot be yet: %s", type(error).__name__)
             continue
         gone.append(whose)
 
