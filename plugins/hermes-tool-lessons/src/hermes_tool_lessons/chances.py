@@ -9,9 +9,10 @@ from typing import Literal
 
 __all__ = ["PATIENCE", "WINDOW", "helps", "mean", "verdict"]
 
-WINDOW = 12  # the last uses count: what helped for a year and hurts since a week has to go
+WINDOW = 20  # the last uses count: what helped for a year and hurts since a week has to go
 PATIENCE = 6  # turns that are told of a lesson which follows it in none, before it is let go of
 _SURE, _DOUBT = 0.95, 0.05
+_RUN = 7  # bad ends in a row that say as much of one that helped long
 
 
 def helps(wins: int, uses: int) -> float:
@@ -30,7 +31,7 @@ def verdict(recent: str, offered: int, uses: int) -> Literal["helps", "harms", "
     Four uses that all went badly are the fewest that say that it harms, four that all went well that it helps.
     """
     chance = helps(recent.count("1"), len(recent))
-    if chance < _DOUBT:
+    if chance < _DOUBT or recent.endswith("0" * _RUN):
         return "harms"
     if chance >= _SURE:
         return "helps"

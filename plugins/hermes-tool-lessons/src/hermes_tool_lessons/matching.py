@@ -99,7 +99,10 @@ class Index:
     def _called(self, lesson: str, there: Collection[str]) -> Called:
         words = self._known[lesson].words
         whole = sum(map(self._worth, words))
-        share = sum(self._worth(word) for word in words if word in there) / whole if whole else _ENOUGH
+        stand = [word for word in words if word in there]
+        if len(stand) * 3 < len(words) * 2:  # the name of a service alone does not call for all that is known of it
+            return Called(lesson, 0.0, words)
+        share = sum(map(self._worth, stand)) / whole if whole else _ENOUGH
         return Called(lesson, share, words)
 
     def _worth(self, word: str) -> float:

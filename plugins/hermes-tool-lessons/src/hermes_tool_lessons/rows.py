@@ -242,9 +242,11 @@ def _waits(tx: TablesTransaction, owner: Principal, draft: Draft, most: int, aut
     tried = [one for one in there if one.state == "trial"]
     if len(tried) < _TRIED:
         return ""
-    worst = min(tried, key=lambda one: (mean(one.recent), -one.offered))
-    if not worst.offered or worst.pinned:
+    # One that was followed once is followed again first: a single end may have been judged wrongly.
+    known = [one for one in tried if (one.uses > 1 or (one.offered and not one.uses)) and not one.pinned]
+    if not known:
         return "others are tried first"
+    worst = min(known, key=lambda one: (mean(one.recent), -one.offered))
     save(tx, evolve(worst, state="candidate"), "it waits, as newer ones are tried", author)
     return ""
 

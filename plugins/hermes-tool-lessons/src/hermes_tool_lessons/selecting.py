@@ -1,5 +1,6 @@
 """Which lessons a turn is told: the proven ones that its message calls for, and at most one that is tried."""
 
+import random
 from collections.abc import Collection, Mapping, Sequence
 
 from hermes_core.types import Principal
@@ -61,6 +62,12 @@ class _Choice:
     def rank(self) -> tuple[float, int, str]:
         return (self.called.share * mean(self.lesson.recent), -self.lesson.offered, self.lesson.id)
 
+    def drawn(self, dice: random.Random) -> float:
+        """Draw how well it may do, by what is known of it: so one that a judge erred on comes to its turn again."""
+        wins, recent = self.lesson.recent.count("1"), len(self.lesson.recent)
+        idle = self.lesson.offered - self.lesson.uses
+        return self.called.share * dice.betavariate(1 + 2 * wins, 1 + 2 * (recent - wins) + max(0, idle))
+
 
 def chosen(called: Sequence[Called], there: Mapping[str, Lesson], room: int) -> Sequence[Lesson]:
     """Choose of what is called for. One is tried at a time, so that it is known what an outcome says of it.
@@ -76,8 +83,9 @@ def chosen(called: Sequence[Called], there: Mapping[str, Lesson], room: int) -> 
         if len(picked) < _MOST and size <= room:
             picked.append(one)
             room -= size
-    tried = sorted((one for one in choices if one.lesson.state == "trial"), key=lambda one: one.rank, reverse=True)
-    for one in tried:
+    dice = random.Random(f"{[(one.id, one.share) for one in called]}{sum(one.offered for one in there.values())}")  # noqa: S311 - the same for the same, and no secret
+    tried = [(one.drawn(dice), one) for one in choices if one.lesson.state == "trial"]
+    for _, one in sorted(tried, key=lambda pair: (-pair[0], pair[1].lesson.id)):
         works = any(
             alike(one.called.words, other.called.words) and not other.lesson.recent.endswith("00") for other in active
         )
