@@ -70,13 +70,7 @@ async def main(url):
             connection = Connection(
                 "suite",
                 server,
-                opening(
-                    ctx,
-                    "suite",
-                    server,
-                    "",
-                    auth if scenario.startswith("auth/") and server.login == "person" else None,
-                ),
+                opening(ctx, "suite", server, "", auth if wants else None),
                 learned.append,
                 ctx.log,
                 lambda one: callbacks(ctx, one, ""),
