@@ -10,7 +10,9 @@ class AgentSettings:
     """One agent that speaks the Agent Client Protocol on its pipes."""
 
     command: str = option("The program that is started.", validator=min_len(1), example="npx")
-    args: list[str] = option("What it is given.", factory=list, example=["-y", "@agentclientprotocol/claude-agent-acp"])
+    args: list[str] = option(
+        "What it is given.", factory=list, example=["-y", "@zed-industries/claude-agent-acp@0.23.1"]
+    )
     env: dict[str, str] = option(
         "Variables it gets; `env:AGENT_…` stands for the secret of that name.",
         factory=dict,
