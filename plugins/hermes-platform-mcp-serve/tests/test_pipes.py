@@ -59,7 +59,7 @@ async def test_a_client_of_the_sdk_is_served(tmp_path, mode):
     env = {**os.environ, "HERMES_HOME": str(tmp_path / "home")}
     started = StdioServerParameters(command=sys.executable, args=[HOST, str(tmp_path / "home"), "noisy"], env=env)
     async with Client(stdio_client(started), mode=mode) as client:
-        assert len((await client.list_tools()).tools) == 10
+        assert len((await client.list_tools()).tools) == 9
         assert not (await client.call_tool("conversations_list", {})).is_error
 
 

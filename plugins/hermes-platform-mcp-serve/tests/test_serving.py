@@ -25,7 +25,7 @@ def kit(hermes, scripted, *steps, **settings):
     hermes.tmp_plugin(scripted(*steps))
     hermes.tmp_plugin(MODULE)
     hermes.tmp_plugin("hermes_platform_api")  # it may ask a person, as any host
-    hermes.configure(settings)
+    hermes.configure({"platforms.mcp_serve.approvals": True, **settings})
 
 
 async def asked(hermes, session="s", owner=None):
@@ -176,8 +176,10 @@ async def test_a_yes_of_a_client_never_lasts(hermes, scripted, connected):
     assert await hermes.context("hermes_platform_api").approvals.grants(Principal()) == []
 
 
-async def test_a_person_may_keep_answers_from_clients(hermes, scripted, connected):
-    kit(hermes, scripted, **{"platforms.mcp_serve.approvals": False})
+async def test_no_client_answers_for_a_person_who_did_not_say_so(hermes, scripted, connected):
+    hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin(MODULE)
+    hermes.tmp_plugin("hermes_platform_api")
     async with connected(ctx=None) as client:
         assert "permissions_respond" not in {one.name for one in (await client.list_tools()).tools}
         assert "no tool" in await called(client, "permissions_respond", id="q1", decision="allow")

@@ -66,7 +66,7 @@ async def main(url):
                 return read_answer(text)
 
             auth = new_login(ctx, "suite", server, Tokens(ctx.paths.data, "suite", url), callback.address, show, answer)
-            learned = []
+            learned, wants = [], scenario.startswith("auth/") and server.login == "person"
             connection = Connection(
                 "suite",
                 server,

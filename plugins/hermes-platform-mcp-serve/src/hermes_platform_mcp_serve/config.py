@@ -19,6 +19,6 @@ class Config:
         default="",
     )
     approvals: bool = option(
-        "Clients may answer what waits for your yes: once, or no. Nothing lasting is ever granted by them.",
-        default=True,
+        "Clients may answer what waits for your yes: once, or no. A client may be a model, whose yes is no person's.",
+        default=False,
     )
