@@ -44,9 +44,13 @@ class Delegate:
     goal: str = ""
     context: str = field(default="")
     toolsets: list[str] = field(factory=list)
-    role: Literal["leaf", "orchestrator"] = field(default="leaf", metadata={"help": "orchestrator: may delegate too"})
+    role: Literal["leaf", "orchestrator"] = field(default="leaf", metadata={"told": None})
     tasks: list[Task] = field(
-        factory=list, metadata={"told": _OBJECTS, "help": "several, each with goal, context, toolsets, role"}
+        factory=list,
+        metadata={
+            "told": _OBJECTS,
+            "help": "several, each with goal, context, toolsets, role (orchestrator: delegates)",
+        },
     )
     background: bool = field(default=False, metadata={"help": "do not wait: a later turn tells"})
 

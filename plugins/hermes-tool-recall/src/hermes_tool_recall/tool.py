@@ -18,12 +18,12 @@ class Recall:
     """What to look for. No argument at all lists the recent sessions."""
 
     query: str = ""
-    limit: int = 3
+    limit: int = field(default=3, metadata={"told": None})
     session: str = field(default="", metadata={"help": "id, title, latest or this"})
     around: int = field(default=0, metadata={"help": "message number"})
     window: int = field(default=5, metadata={"told": None})  # who scrolls need not say how far
     sort: Literal["best", "newest", "oldest"] = "best"
-    page: int = 1
+    page: int = field(default=1, metadata={"told": None})  # a result that has more says so
 
 
 def recall_tool(sessions: "SessionsBroker") -> Tool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from attrs import field
 
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool, ToolContext, ToolSource, tool
@@ -66,7 +67,7 @@ class Write:
             "text = call_tool(name, arguments))",
         },
     )
-    seconds: int = option("", default=30, validator=ge(1))
+    seconds: int = field(default=30, validator=ge(1), metadata={"told": None})
     hosts: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
     programs: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
     reads: list[str] = attrs.field(factory=list, metadata=_UNTOLD)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from attrs import field
+
 from hermes_core.context import PluginContext
 from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
@@ -22,7 +24,7 @@ class Search:
     """What to search for."""
 
     query: str = option("")
-    limit: int = option("", default=5, validator=[ge(1), le(20)])
+    limit: int = field(default=5, validator=[ge(1), le(20)], metadata={"told": None})
 
 
 def make_search(ctx: PluginContext) -> Tool:
