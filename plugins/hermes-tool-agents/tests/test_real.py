@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from hermes_backend_wall.home import sweep
+
 from .test_contract import AGENT
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
@@ -70,3 +72,4 @@ async def test_a_kill_of_hermes_leaves_no_agent(tmp_path: Path) -> None:
     async with asyncio.timeout(30):
         while running(mark):
             await asyncio.sleep(0.05)
+    sweep()  # as the next Hermes does
