@@ -132,7 +132,7 @@ async def test_when_tools_are_searched_for(hermes, scripted, mode, count, search
 
 
 async def test_core_toolsets_are_always_whole(hermes, scripted) -> None:
-    provider, _ = kit(hermes, scripted, "done", **{"agent.core_toolsets": ["tracker0"]})
+    provider, _ = kit(hermes, scripted, "done", **{"agent.core_toolsets": ["tracker0"], "agent.tool_search": "on"})
     await play(hermes)
     names = [s.name for s in provider.requests[0].tools]
     assert len(names) == 103

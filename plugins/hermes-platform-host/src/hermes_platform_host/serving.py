@@ -80,8 +80,12 @@ class Serving(Service):
                 self._talking.add(task)
                 task.add_done_callback(self._talking.discard)
 
+            def protocol() -> asyncio.StreamReaderProtocol:
+                return asyncio.StreamReaderProtocol(_Heard(limit=LARGEST), begin)
+
             # What makes a socket by its address would look for that, which may be a long way round.
-            server = await asyncio.start_server(begin, sock=_bound(place), limit=LARGEST, backlog=128)
+            loop = asyncio.get_running_loop()
+            server = await loop.create_server(protocol, sock=_bound(place), backlog=128)
             try:
                 while True:
                     await asyncio.sleep(_OTHERS)
@@ -138,6 +142,20 @@ class Serving(Service):
         if len(self._talking) > self._most:
             return "busy"
         return callers.why_not(told)
+
+
+class _Heard(asyncio.StreamReader):
+    """What a terminal says. One that leaves without reading its last answers breaks the connection.
+
+    asyncio would then let go of what had come before; here that is heard, and ends like any other.
+    """
+
+    def set_exception(self, exc: Exception) -> None:
+        """See StreamReader."""
+        if isinstance(exc, ConnectionError):
+            self.feed_eof()
+        else:
+            super().set_exception(exc)
 
 
 def _locked(file: int) -> bool:
