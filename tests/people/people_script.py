@@ -29,7 +29,7 @@ COMMANDS = {
     "goal": ["", "pause", "clear"],  # one that is set goes on by itself, so nobody knows when all is done
     "handoff": ["telegram", "TAG"], "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
     "kanban": ["", "add TAG | TAG: work", "boards", "list"],
-    "loop": ["", "stop"],
+    "learn": ["TAG. how it went"], "learned": ["", "report"], "loop": ["", "stop"], "memory": ["", "reject 1"],
     "model": ["", "custom:word", "default"], "new": ["--once"], "permission": ["", "grants", "off"],
     "personality": ["", "pirate", "off"], "pin": ["", "TAG is pinned", "drop 1"], "queue": ["", "TAG. queued"],
     "reasoning": ["", "low", "hide"], "resume": ["latest", "TAG"], "retry": [""], "rewind": ["", "1"],
@@ -38,7 +38,7 @@ COMMANDS = {
     "skill": ["plan-a-change TAG. plan"], "skills": [""], "status": [""], "steer": ["TAG. more"], "stop": [""],
     "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""],
     "undo": ["--once", "2 --once"], "unshare": ["TAG"],
-    "usage": [""], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
+    "usage": [""], "user": ["", "add TAG likes tea"], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
     "answer": ["", "0123456789ab TAG"], "config": ["", "display.skin mono"], "debug": [""], "export": ["ben"],
     "forget": ["ben"], "leave": ["--once"], "pair": ["ABCD2345"], "people": ["", "block ben"], "platforms": [""],
     "plugins": [""], "profile": [""], "quiet": ["", "off"], "reload": [""], "slow": ["", "30"], "sources": [""],
