@@ -257,7 +257,7 @@ class ProviderContract(PluginContract):
         spec = evolve(request.tools[0], schema=ODD_SCHEMA)
         sent = await provider.body(evolve(request, tools=(spec,)))
         if not sent:
-            pytest.skip("its body cannot be said")
+            pytest.skip("the provider does not claim to say its body")
         assert ODD_SCHEMA in _mappings(json.loads(sent)), f"the schema was changed: {sent.decode()}"
 
     @pytest.mark.asyncio

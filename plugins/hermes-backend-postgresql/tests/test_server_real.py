@@ -336,7 +336,7 @@ async def test_a_holder_on_another_machine_is_judged_by_its_beat_alone(
     store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.sessions.create(Session(id=ID, origin="cli"))
-    monkeypatch.setattr(leases, "_place", lambda: "elsewhere")
+    monkeypatch.setattr(processes, "place", lambda: "elsewhere")
     await begun(store, "t1")
     monkeypatch.undo()
     monkeypatch.setattr(processes, "is_running", lambda pid: False)  # its number says nothing here

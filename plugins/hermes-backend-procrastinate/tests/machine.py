@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "house"))
 from attrs import frozen
 from gateway_house import context_of
 
+from hermes_atomic import processes
 from hermes_core.agent import rows
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Platform, Provider, Service, tool
@@ -139,7 +140,7 @@ def register_services(ctx):
 
 async def main() -> None:
     if ORDER["place"]:  # as if it were another machine, where process ids say nothing
-        leases._place = lambda: ORDER["place"]
+        processes.place = lambda: ORDER["place"]
         leases.LIFE, rows._BEAT = 3.0, 0.5
     hermes = Bench(FOLDER / ORDER["name"])
     hermes.tmp_plugin("hermes_platform_gateway")

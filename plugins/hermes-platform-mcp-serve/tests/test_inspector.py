@@ -40,7 +40,7 @@ def inspect(tmp_path):
 async def test_it_lists_and_calls_on_pipes(inspect, tmp_path):
     home = str(tmp_path / "home")
     server = ("-e", f"HERMES_HOME={home}", sys.executable, HOST, home)
-    assert len((await inspect(*server, "--method", "tools/list"))["tools"]) == 10
+    assert len((await inspect(*server, "--method", "tools/list"))["tools"]) == 9
     call = ("--method", "tools/call", "--tool-name", "conversations_list", "--tool-arg", "limit=2")
     assert (await inspect(*server, *call))["structuredContent"] == {"conversations": []}
 

@@ -42,6 +42,7 @@ class Shared(SharedTurns):
         self.folder = folder_for(ctx, cwd)
         self._seen: asyncio.Queue[tuple[str, Seen]] = asyncio.Queue()
         self._in: dict[str, Listener] = {}
+        self._said: set[str] = set()  # the sessions in which something was said here
 
     # --- what others do ---------------------------------------------------------------------------------------------
 
@@ -68,7 +69,7 @@ class Shared(SharedTurns):
         """Take part in nothing any more. What runs goes on, and so does what was said for after it."""
         for session, told in self._in.items():
             room = self._rooms.room(session)
-            if room.playing:
+            if room.playing or session in self._said:  # what waits may be left by a turn that has just ended
                 room.play(*(self._turns.resume(session, ask=room.ask) for _ in range(2)))
             room.stop_listening(told)
         self._in = {}
@@ -169,4 +170,5 @@ class Shared(SharedTurns):
         said = message.message if isinstance(message, Envelope) else message
         parts = said.parts if isinstance(said, Message) else (Text(text=said),)
         text = "".join(part.text for part in parts if isinstance(part, Text)).strip()
+        self._said.add(session)
         self._rooms.room(session).tell({"said": text, "by": self})
