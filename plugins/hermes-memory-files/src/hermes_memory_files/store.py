@@ -122,7 +122,7 @@ class MemoryStore:
             return 0
         try:
             with self.held():
-                there = {entry for target in FILES for entry in self.entries(target)}
+                there = {entry for target in FILES for entry in self._readable(target)}
                 proposed = self.pending.glob("*") if self.pending.is_dir() else ()
                 for path in (
                     *proposed,
@@ -135,6 +135,12 @@ class MemoryStore:
                 return len(there)
         except OSError as error:
             raise _trouble("erase", self.folder, error) from None
+
+    def _readable(self, target: str) -> tuple[str, ...]:
+        try:
+            return self.entries(target)
+        except ToolError:
+            return ()  # what cannot be read any more goes too
 
     def archived(self) -> list[Mapping[str, JSON]]:
         """What was let go of and kept aside, newest first: its text, why, and when. Raises ToolError."""
@@ -155,18 +161,20 @@ class MemoryStore:
         return found
 
     def clear(self, ids: Collection[str]) -> None:
-        """Let go of texts in what was kept aside, and in what waits. Raises ToolError."""
+        """Let go of texts in what was kept aside, and of what waits and names one of them. Raises ToolError."""
         archive = self.folder / _ARCHIVE
         if not archive.exists() and not self.pending.is_dir():
             return
         try:
             with self.held():
+                gone = [text for target in FILES for text in self.entries(target) if memo_id(text) in ids]
                 lines = archive.read_bytes().splitlines(keepends=True) if archive.exists() else []
                 left = [line for line in lines if not _holds(line, ids)]
                 if len(left) < len(lines):
                     _replace(archive, b"".join(left).decode("utf-8", "surrogateescape"))
                 for path in self.pending.glob("*.json") if self.pending.is_dir() else ():
-                    if _holds(path.read_bytes(), ids):
+                    line = path.read_bytes()
+                    if _holds(line, ids) or _names(line, gone):
                         path.unlink(missing_ok=True)
         except OSError as error:
             raise _trouble("clear", self.folder, error) from None
@@ -235,6 +243,12 @@ def _holds(line: bytes, ids: Collection[str]) -> bool:
         return any(memo_id(str(text).strip()) in ids for text in texts)
     except (ValueError, AttributeError):
         return True
+
+
+def _names(line: bytes, gone: Sequence[str]) -> bool:
+    """Whether a change that waits takes one of these entries away: what it puts in their place repeats them."""
+    olds = [str(one.get("old", "")).strip().casefold() for one in json.loads(line).get("operations", ())]
+    return any(old and old in text.casefold() for old in olds for text in gone)
 
 
 def _record(value: Mapping[str, JSON]) -> Record:
