@@ -21,6 +21,7 @@ from hermes_tool_lessons.tables import (
     frozen,
     is_frozen,
     lessons,
+    next_rev,
     remove,
     reviews,
     save,
@@ -70,6 +71,11 @@ class Lessons:
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
         return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
 
+    @unit(READ)
+    def stands(self, tx: TablesTransaction, rev: int, at: float) -> bool:
+        """Tell whether a change is still there: where one was erased, its number is given again."""
+        return any(row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev)))
+
     @unit()
     def settle(self, tx: TablesTransaction, owner: Principal, name: str, state: State, why: str) -> Lesson:
         """Let a lesson in, or let go of it, as a person says. Raises UnknownName, UserError."""
@@ -91,7 +97,8 @@ class Lessons:
         """Make a lesson what it was at a version, by default the one before. Raises UnknownName, UserError."""
         lesson = _named(tx, owner, name)
         number = number or lesson.version - 1
-        rows = tx.execute(sa.select(versions).where(versions.c.lesson == lesson.id, versions.c.number == number))
+        wanted = sa.select(versions).where(versions.c.lesson == lesson.id, versions.c.number == number)
+        rows = tx.execute(wanted) if number <= lesson.version else []
         if not rows:
             hint = "It never was anything else." if lesson.version == 1 else f"There are 1 to {lesson.version}."
             raise UserError(f"The lesson {lesson.id} has no version {number}.", hint=hint)
@@ -100,7 +107,7 @@ class Lessons:
     @unit()
     def restore(self, tx: TablesTransaction, owner: Principal, rev: int) -> int:
         """Make all lessons of somebody what they were at a change; those that came later are retired. How many."""
-        changed = 0
+        changed, rev = 0, min(rev, next_rev(tx) - 1)
         for lesson in found(tx, whose(lessons, owner)):
             wanted = sa.select(versions).where(versions.c.lesson == lesson.id, versions.c.rev <= rev)
             rows = tx.execute(wanted.order_by(versions.c.number.desc()).limit(1))
