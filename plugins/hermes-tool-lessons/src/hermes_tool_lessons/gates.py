@@ -87,7 +87,7 @@ def refusal(draft: Draft) -> str:
 def needs_person(draft: Draft) -> str:
     """Say why only a person may let a lesson in; empty where it is clean."""
     if draft.tainted:
-        return "text from outside was in the conversation that it came of"
+        return "text from outside, or a guest's, was in the conversation that it came of"
     if _leads_out().search(_plain(f"{draft.trigger}\n{draft.text}")):
         return "it leads out: it sends, installs, pays or names an address"
     return ""

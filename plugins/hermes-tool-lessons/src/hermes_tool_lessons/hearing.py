@@ -12,7 +12,7 @@ from hermes_tool_lessons.shared import config_of, is_used, ledger_of, queue_of, 
 from hermes_tool_lessons.signs import followed, judged, said_by_person, seen
 from hermes_tool_lessons.values import QUOTED, Event, Lesson, facts_of
 
-__all__ = ["begun", "ended", "learns", "told"]
+__all__ = ["begun", "ended", "learns", "told", "visited"]
 
 _WINDOW = 80  # messages of a turn that are looked at
 _SHOWN = 300  # characters that are kept of a person's words
@@ -141,6 +141,13 @@ async def ended(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
     reason = await _reason(ctx, session, mended=did.mended, retries=did.retries)
     await queue_of(ctx).plan(session.owner, session.id, reason, config.idle_seconds)
     reviewer_of(ctx).wake(session.id)
+
+
+async def visited(ctx: PluginContext, session: Session) -> None:
+    """Write down that a guest spoke in a conversation of several: what it teaches from now on waits for a person."""
+    mark_used(ctx)
+    event = Event(id=f"{session.turn}/guest", kind="guest", session=session.id, turn=session.turn)
+    await ledger_of(ctx).write(session.owner, event)
 
 
 async def _reason(ctx: PluginContext, session: Session, *, mended: bool, retries: int) -> str:
