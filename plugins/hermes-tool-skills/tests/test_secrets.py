@@ -4,8 +4,8 @@ import attrs
 import pytest
 
 from hermes_core.errors import ToolError, UserError
-from hermes_core.types import Wall
-from hermes_tool_skills import alone
+from hermes_core.types import Session, TurnBounds, Wall
+from hermes_tool_skills import alone, running
 from hermes_tool_skills.running import skill_sources
 from hermes_tool_skills.secret import kept_as
 
@@ -46,6 +46,13 @@ async def test_a_script_gets_what_its_skill_was_given_and_nothing_else(invoices)
     assert request.env["ACME_KEY"] == "s3cret-value"
     assert request.wall
     assert request.hosts == ("api.acme.example",)
+
+
+def test_a_turn_that_is_bound_to_hosts_gets_no_others_by_a_skill():
+    hosts = ("api.acme.example", "*.other.example")
+    for bound, left in ((None, list(hosts)), ((), []), (("*.acme.example",), ["api.acme.example"])):
+        session = Session(id="s", origin="cron", bounds=TurnBounds(hosts=bound))
+        assert list(running._within(session, hosts)) == left
 
 
 async def test_the_model_is_told_what_is_there_and_never_the_value(invoices):

@@ -5,6 +5,7 @@ other command sees it, and reaches the hosts that the person named for it, no ot
 """
 
 import asyncio
+import fnmatch
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
@@ -71,7 +72,9 @@ async def _run(ctx: PluginContext, context: ToolContext, wanted: Run) -> str:
     except UserError as error:
         raise ToolError(error.text, retry=False, hint=error.hint) from None
 
-    request = ExecRequest(argv=tuple(wanted.args), env=values, seconds=float(wanted.timeout), hosts=grant.hosts)
+    request = ExecRequest(
+        argv=tuple(wanted.args), env=values, seconds=float(wanted.timeout), hosts=_within(context.session, grant.hosts)
+    )
     try:
         result = await alone.run_behind(ctx, place, skill, program, wanted.script, request)
     except HermesError as error:
@@ -81,6 +84,14 @@ async def _run(ctx: PluginContext, context: ToolContext, wanted: Run) -> str:
         context.from_outside()
     said = _hidden(ctx, result.output.decode(errors="replace"), values.values()).rstrip("\n")
     return "\n".join(filter(None, (said, f"exit {result.status}" if result.status else ""))) or "(no output)"
+
+
+def _within(session: Session, hosts: Sequence[str]) -> Sequence[str]:
+    """Those of the hosts that the turn may reach: a job that is bound to some gets no others by a skill."""
+    for bounds in (session.bounds, session.rights.bounds if session.rights else None):
+        if bounds and bounds.hosts is not None:
+            hosts = [host for host in hosts if any(fnmatch.fnmatchcase(host, one) for one in bounds.hosts)]
+    return hosts
 
 
 def _hidden(ctx: PluginContext, text: str, values: Iterable[str]) -> str:
