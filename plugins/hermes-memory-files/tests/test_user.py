@@ -60,6 +60,16 @@ async def test_what_a_person_forgets_does_not_come_back_by_what_waits(hermes) ->
     assert not [path for path in store.folder.rglob("*") if path.is_file() and "Canary" in path.read_text()]
 
 
+async def test_what_was_let_go_of_before_can_be_forgotten_too(hermes) -> None:
+    store = of(hermes).store(hermes.runtime.owner)
+    await hermes.command("user add", "Canary-4711 is the door code.")
+    store.change("user", Source(by="model"), lambda _: ["The door has a code."], why="replace")
+    gone = await hermes.command("memory list", "--gone")
+    await hermes.command("memory forget", next(line for line in gone.splitlines() if "Canary" in line).split()[0])
+    assert store.archived() == []
+    assert store.entries("user") == ("The door has a code.",)
+
+
 async def test_what_cannot_be_read_is_erased_all_the_same(hermes) -> None:
     store = of(hermes).store(hermes.runtime.owner)
     await hermes.command("user add", "Likes tea.")

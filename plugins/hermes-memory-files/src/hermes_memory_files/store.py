@@ -143,7 +143,7 @@ class MemoryStore:
             return ()  # what cannot be read any more goes too
 
     def archived(self) -> list[Mapping[str, JSON]]:
-        """What was let go of and kept aside, newest first: its text, why, and when. Raises ToolError."""
+        """What was let go of and kept aside, newest first: its id, text, why, and when. Raises ToolError."""
         try:
             lines = (self.folder / _ARCHIVE).read_bytes().splitlines()
         except FileNotFoundError:
@@ -155,7 +155,10 @@ class MemoryStore:
             try:
                 value = json.loads(line)
                 when = time.strftime("%Y-%m-%d %H:%M", time.localtime(value["time"]))
-                found.append({"when": when, "why": value["why"], "file": value["file"], "text": value["text"]})
+                text = str(value["text"])
+                found.append(
+                    {"id": memo_id(text), "when": when, "why": value["why"], "file": value["file"], "text": text}
+                )
             except (ValueError, TypeError, KeyError):
                 continue  # a line that a death cut short
         return found
