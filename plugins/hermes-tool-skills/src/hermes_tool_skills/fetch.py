@@ -80,6 +80,8 @@ def _local(place: Path) -> Fetched:
     try:
         if place.is_dir():
             return Fetched(tree=read_tree(place), source=where, resolved="")
+        if not place.is_file():  # a pipe or a device would be waited for, or have no end
+            raise UserError(f"{where} is neither a folder nor a file.")
         with place.open("rb") as file:
             data = file.read(MOST_ARCHIVE + 1)
     except OSError as error:
