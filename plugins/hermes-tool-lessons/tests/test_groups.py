@@ -1,6 +1,7 @@
 """In a conversation that several share, nothing that a guest said is learned without a person's yes."""
 
 from hermes_core.types import Message, Principal, Speaker, Text, TurnOrder
+from hermes_tool_lessons.shared import selector_of
 
 from .conftest import reply
 
@@ -23,6 +24,17 @@ async def learned(house, *said):
     await talk(here, *said)
     await here.review()
     return await here.rows.list(GROUP)
+
+
+async def test_a_lesson_of_a_chat_is_told_there_whoever_speaks_and_nowhere_else(house) -> None:
+    here = house("a")
+    await here.hermes.command("learned add", "Use `--iso`.", "--when", "stratus deploy", "--chat", "telegram:-7")
+    await here.hermes.command("learned add", "Use `--mine`.", "--when", "stratus deploy")
+    selector = selector_of(here.ctx)
+    for place, told in (("telegram:-7", ["Use `--iso`."]), ("telegram:-8", [])):
+        found = await selector.select(GROUP, "stratus deploy", {("chat", place)}, 1000)
+        assert [one.text for one in found] == told
+    assert [one.text for one in await selector.select(here.me, "stratus deploy", set(), 1000)] == ["Use `--mine`."]
 
 
 async def test_what_members_said_is_tried(house) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from attrs import evolve
 
+from hermes_core.codec import clean
 from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
@@ -66,8 +67,12 @@ class Lessons:
 
     @unit(READ)
     def told(self, tx: TablesTransaction, owner: Principal, rev: int) -> tuple[Sequence[Lesson], Sequence[Lesson]]:
-        """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more."""
-        own = sa.or_(whose(lessons, owner), lessons.c.scope == "everybody")
+        """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more.
+
+        Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has another.
+        """
+        of_all = sa.and_(lessons.c.profile == clean(owner.profile), lessons.c.scope.in_(("everybody", "chat")))
+        own = sa.or_(whose(lessons, owner), of_all)
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
         return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
 
