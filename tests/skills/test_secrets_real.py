@@ -33,6 +33,12 @@ try:
 except OSError as error:
     print("closed")
 """
+NAP = """
+import os, pathlib, time
+time.sleep(1)
+pathlib.Path("made").write_text("here")
+print(len(os.environ["ACME_KEY"]), "no home of others" if not (pathlib.Path.home() / ".local").exists() else "others")
+"""
 MAIN = "---\nname: acme\ndescription: d\nmetadata: {openclaw: {requires: {env: [ACME_KEY]}}}\n---\nRun it.\n"
 
 
@@ -60,10 +66,10 @@ def thief() -> Iterator[HTTPServer]:
     thread.join()
 
 
-def given(home: Path) -> PluginContext:
+def given(home: Path, script: str = SCRIPT) -> PluginContext:
     manifest = read_manifest(manifest_path("hermes_tool_skills"))
     context = plugin_context(manifest, home, config=Config())
-    tree = {"SKILL.md": MAIN.encode(), "scripts/send.py": SCRIPT.encode()}
+    tree = {"SKILL.md": MAIN.encode(), "scripts/send.py": script.encode()}
     library = catalogue_for(context).library
     library.commit(Entry(name="acme", origin="person", version=0, files={}), tree, Change(by="ann", why=""))
     grant(context, catalogue_for(context).get("acme"), {"ACME_KEY": "s3cret-value"}, ())
@@ -87,3 +93,33 @@ async def test_its_script_reads_it_and_sends_it_nowhere(tmp_path: Path, thief: H
     assert said == "12 [hidden]\nclosed"
     assert thief.heard == []
     assert b"s3cret" not in other.output
+
+
+SPY = """
+for i in $(seq 60); do
+  for one in /proc/[0-9]*; do tr '\\0' '\\n' < $one/environ; done 2>/dev/null | grep ACME >> spied
+  sleep 0.05
+done
+"""
+
+
+async def test_no_command_beside_it_sees_it_or_has_it_load_anything(tmp_path: Path) -> None:
+    """What runs in the workspace meanwhile, and what commands left in their home or on their path."""
+    (tmp_path / "work").mkdir()
+    context = given(tmp_path / "home", NAP)
+    workspace = await place(tmp_path / "home", tmp_path / "work")
+    plant = "mkdir -p ~/.local/bin && printf '#!/bin/sh\\nenv > $OLDPWD/spied' > ~/.local/bin/python3 && chmod +x $_"
+    try:
+        (source,) = skill_sources(context)
+        (tool,) = source.tools(Session(id="s1", origin="cli"))
+        await workspace.run(ExecRequest(argv=("bash", "-c", f"{plant}; export PATH=~/.local/bin:$PATH")))
+        spy = await workspace.start(ExecRequest(argv=("bash", "-c", SPY)))
+        arguments = parse_arguments(tool, {"skill": "acme", "script": "scripts/send.py"})
+        said = await tool.run(FakeToolContext(workspace, session=Session(id="s1", origin="cli")), arguments)
+        await spy.kill()
+    finally:
+        await workspace.close()
+    assert said == "12 no home of others"
+    assert (tmp_path / "work" / "made").read_text() == "here"
+    spied = tmp_path / "work" / "spied"
+    assert not spied.exists() or not spied.read_text()

@@ -4,6 +4,8 @@ import asyncio
 import enum
 import json
 import os
+import signal
+import threading
 from dataclasses import dataclass
 from datetime import date
 
@@ -137,6 +139,77 @@ def test_one_that_ran_outside_says_what_to_do_inside():
 
     asyncio.run(inside())
     helper.close()
+
+
+def test_a_name_that_another_tool_has_is_said_before_anything_runs():
+    def terminal(command: str) -> str:
+        """Do something else."""
+        return command
+
+    helper = agent()
+    helper.register_tool(terminal)
+    with pytest.raises(UserError, match="Another tool is called terminal"):
+        helper.run("hello")
+
+
+def test_one_that_is_at_work_says_so_to_another_thread_and_to_its_own_tools():
+    tried = []
+
+    async def notebook():
+        helper = agent()
+        begun = helper._begun
+
+        def again():
+            with pytest.raises(UserError, match="at work already"):
+                helper.run("nested")
+            tried.append(True)
+
+        helper._begun = lambda: _Slow(begun(), again)
+        helper.run("hello")
+        helper.close()
+
+    asyncio.run(notebook())
+    assert tried
+
+
+class _Slow:
+    """A Hermes that does something in another thread as it runs."""
+
+    def __init__(self, hermes, work):
+        self._hermes, self._work = hermes, work
+
+    def __getattr__(self, name):
+        return getattr(self._hermes, name)
+
+    async def run(self, message, **more):
+        await asyncio.to_thread(self._work)
+        return await self._hermes.run(message, **more)
+
+
+def test_ctrl_c_in_a_notebook_ends_the_turn():
+    ended = threading.Event()
+
+    class Endless(_Slow):
+        async def run(self, message, **more):
+            await asyncio.sleep(0.2)  # its thread waits for it by now
+            os.kill(os.getpid(), signal.SIGINT)
+            try:
+                await asyncio.sleep(60)
+            finally:
+                ended.set()
+
+    async def notebook():
+        helper = agent()
+        begun = helper._begun
+        helper._begun = lambda: Endless(begun(), None)
+        with pytest.raises(KeyboardInterrupt):
+            helper.run("hello")
+        assert ended.is_set()
+        helper._hermes = helper._hermes._hermes
+        assert str(helper.run("hello"))
+        helper.close()
+
+    asyncio.new_event_loop().run_until_complete(notebook())  # as a notebook has it: SIGINT raises
 
 
 async def test_errors_have_their_class(tmp_path):

@@ -1,5 +1,6 @@
 """Many prompts are answered once each, also when the program dies in the middle."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from hermes_agent.batch import answers
 from hermes_core.embed import Hermes
+from hermes_core.errors import UserError
 from hermes_core.types import Principal
 
 PROMPTS = [f"say the word {number}" for number in range(9)]
@@ -45,6 +47,20 @@ async def test_each_is_answered_once(tmp_path):
         assert {item.prompt: str(item.answer) for item in again} == {item.prompt: str(item.answer) for item in first}
         assert all(item.again for item in again)
         assert not [item async for item in answers(hermes, [], name="one")]
+
+
+async def test_none_at_once_is_refused_and_who_leaves_in_the_middle_leaves_nothing(tmp_path):
+    async with Hermes(home=tmp_path / "home", provider="offline") as hermes:
+        with pytest.raises(UserError, match="answer none"):
+            _ = [item async for item in answers(hermes, PROMPTS, name="one", concurrency=0)]
+        before = asyncio.all_tasks()
+        asked = answers(hermes, PROMPTS, name="one", concurrency=2)
+        waits = asyncio.create_task(anext(asked))
+        await asyncio.sleep(0)
+        waits.cancel()
+        await asyncio.wait([waits])
+        await asked.aclose()
+        assert not [one for one in asyncio.all_tasks() - before if "Queue.get" in str(one)]
 
 
 async def test_another_name_or_person_asks_anew(tmp_path):

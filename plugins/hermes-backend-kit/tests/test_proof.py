@@ -49,6 +49,17 @@ def _person(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the canaries are those of Linux")
 @pytest.mark.parametrize("python", [True, False])
+async def test_skills_that_commands_may_read_are_no_way_into_the_home(tmp_path, python):
+    probe, home = KNOWN["reading Hermes' own folder"], tmp_path / "hermes"
+    place = Pretended(tmp_path, Wall(name="pretended"), python=python)
+    (home / "skills" / "tidy").mkdir(parents=True)
+    assert not (await tried(place, home, [probe])).through
+    (home / "state.db").write_text("")
+    assert (await tried(place, home, [probe])).through
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the canaries are those of Linux")
+@pytest.mark.parametrize("python", [True, False])
 async def test_where_no_wall_is_everything_gets_through(tmp_path, python):
     place = Pretended(tmp_path, Wall(name="pretended"), python=python)
     named = [*HARMLESS, "reading a key in the home"]

@@ -5,6 +5,8 @@ import pytest
 from hermes_core.errors import UserError
 from hermes_core.kinds import Memory, tool
 from hermes_core.types import Memo, Principal, Session, Source
+from hermes_memory_files import pending
+from hermes_memory_files.changes import Operation
 from hermes_memory_files.memory import FilesMemory
 
 BEN = Principal(person="ben")
@@ -39,6 +41,41 @@ async def test_what_the_agent_noted_says_so(hermes) -> None:
     memory.store(hermes.runtime.owner).change("user", outside, lambda _: ["Works nights."])
     told = await hermes.command("user")
     assert "- Works nights.  (noted by the agent, after text from outside was read)" in told
+
+
+async def test_what_a_person_forgets_does_not_come_back_by_what_waits(hermes) -> None:
+    memory, me = of(hermes), hermes.runtime.owner
+    store, model = memory.store(me), Source(by="model")
+    for text in ("Canary-4711 is the door code.", "Likes tea."):
+        await hermes.command("user add", text)
+    merged = [
+        Operation(action="replace", old="likes tea", text="Likes tea; Canary-4711."),
+        Operation(action="remove", old="Canary-4711 is the door code."),
+    ]
+    pending.propose(store, "user", merged, model)
+    other = pending.propose(store, "user", [Operation(action="replace", old="tea", text="Likes coffee.")], model)
+    [memo] = await memory.search(me, "4711", 5)
+    await hermes.command("memory forget", memo.id)
+    assert [one.id for one in pending.waiting(store)] == [other.id]
+    assert not [path for path in store.folder.rglob("*") if path.is_file() and "Canary" in path.read_text()]
+
+
+async def test_what_was_let_go_of_before_can_be_forgotten_too(hermes) -> None:
+    store = of(hermes).store(hermes.runtime.owner)
+    await hermes.command("user add", "Canary-4711 is the door code.")
+    store.change("user", Source(by="model"), lambda _: ["The door has a code."], why="replace")
+    gone = await hermes.command("memory list", "--gone")
+    await hermes.command("memory forget", next(line for line in gone.splitlines() if "Canary" in line).split()[0])
+    assert store.archived() == []
+    assert store.entries("user") == ("The door has a code.",)
+
+
+async def test_what_cannot_be_read_is_erased_all_the_same(hermes) -> None:
+    store = of(hermes).store(hermes.runtime.owner)
+    await hermes.command("user add", "Likes tea.")
+    store.path("memory").write_bytes(b"\xff\xfe")
+    await hermes.command("memory erase", "--yes")
+    assert not [path for path in store.folder.rglob("*") if path.is_file() and path.name != ".lock"]
 
 
 async def test_what_a_person_forgets_leaves_no_byte_in_the_memory(hermes) -> None:

@@ -104,6 +104,20 @@ async def test_another_model_makes_all_anew(hermes):
     assert {row.model for row in rows} == {"m2"}
 
 
+async def test_another_model_makes_all_anew_a_part_at_a_time(hermes, monkeypatch):
+    monkeypatch.setattr(meaning, "_AT_ONCE", 3)
+    house = House(hermes, Thinker())
+    await house.knows("Miso is a kitten.", *(f"Number {number} is green." for number in range(5)))
+    await house.memory.meaning.fill(house.me)
+    house.thinker.model = "m2"
+    left = []
+    for _ in range(3):
+        await house.finds("feline")
+        left.append(sum(row.model == "m1" for row in await house.memory._rows.all(house.me)))
+    assert left == [4, 2, 0], "each search makes some anew, to the last"
+    assert await house.finds("feline") == ["Miso is a kitten."]
+
+
 async def test_what_is_near_to_a_message_is_told_with_it_and_the_prefix_stays(hermes):
     house = House(hermes, Thinker("one", "two", "three"))
     await house.knows("Miso is a kitten.", "The lawn is green.")

@@ -160,3 +160,25 @@ async def test_what_was_learned_in_a_session_goes_with_it_where_no_byte_is_to_st
     await proposed(here, session="s")
     await here.ctx.sessions.delete(here.me, "s", erased=True)
     assert await here.lessons() == []
+
+
+async def test_what_is_written_after_all_was_erased_is_told_where_one_looked_before(house) -> None:
+    here = house("a", "b")
+    for number in range(4):
+        await here.hermes.command("learned add", f"Use `--v{number}`.", "--when", f"stratus deploy {number}")
+    assert "--v1" in await here.say("stratus deploy 1")
+    await here.hermes.command("learned erase", "--yes")
+    await here.hermes.command("learned add", "Use `--new`.", "--when", "stratus deploy 1")
+    assert "--new" in await here.say("stratus deploy 1", "t")
+
+
+async def test_a_number_that_is_none_or_beyond_all_is_said_to_be(house) -> None:
+    here = house("a")
+    await here.say("Hello.")
+    lesson = await proposed(here)
+    for number in ("²", "x", "-1", "9" * 30):
+        with pytest.raises(UserError, match="version"):
+            await here.slash(f"/learned revert {lesson.id} {number}")
+    with pytest.raises(UserError, match="has no version"):
+        await here.hermes.command("learned revert", lesson.id, "9" * 30)
+    assert "0 lessons changed" in await here.hermes.command("learned restore", "9" * 30, "--yes")

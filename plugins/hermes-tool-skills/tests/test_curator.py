@@ -152,7 +152,7 @@ async def test_what_is_learned_waits_for_a_person_who_sees_the_difference(rig):
     assert "+1. Look." in rig.run("diff", row.split()[0]).output
     rig.run("approve", row.split()[0], "--yes")
     assert rig.states() == {"release": "ready"}
-    assert "is now version 1" in await rig.create("other"), "another process was asked to learn nothing"
+    assert "waits for a person" in await rig.create("other"), "another process may play the turn"
 
 
 async def test_nobody_but_the_owner_has_it_learn(rig):

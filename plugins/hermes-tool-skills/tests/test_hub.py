@@ -60,6 +60,18 @@ def test_a_source_that_does_not_answer_keeps_nobody_else_from_it(rig, hub):
     assert rig.run("browse").exit_code == 1
 
 
+def test_an_address_that_is_none_is_said_to_be_and_keeps_nobody_from_theirs(rig, hub):
+    hub.claws["tidy"] = claw("tidy")
+    rig.settings["sources"] = ["index:http://[bad", f"clawhub:{hub.at}"]
+    done = rig.run("search", "tidy")
+    assert "is no address" in done.output
+    assert "clawhub:acme/tidy" in done.output
+    hub.index([{**hub.entry("sums", main("sums"), "/s/SKILL.md", "skill-md"), "url": "http://[::bad/x"}])
+    for word in (f"index:{hub.at}#sums", "https://[bad/x.zip"):
+        with pytest.raises(UserError, match="is no address"):
+            rig.run("install", word, "--yes")
+
+
 def test_who_is_asked_too_often_says_when_to_come_back(rig, hub):
     hub.busy = True
     done = rig.run("search", "x", "--from", f"clawhub:{hub.at}")

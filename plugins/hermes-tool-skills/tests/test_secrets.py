@@ -1,9 +1,11 @@
 """What a skill is told in secret: kept for it alone, given to its scripts behind a wall, as a person saw them."""
 
+import attrs
 import pytest
 
 from hermes_core.errors import ToolError, UserError
-from hermes_core.types import Wall
+from hermes_core.types import Session, TurnBounds, Wall
+from hermes_tool_skills import alone, running
 from hermes_tool_skills.running import skill_sources
 from hermes_tool_skills.secret import kept_as
 
@@ -14,8 +16,15 @@ SCRIPT = (
 
 
 @pytest.fixture
-def invoices(rig, text):
-    """A skill of the person's that needs a key, accepted, with a wall around commands."""
+def invoices(rig, text, monkeypatch):
+    """A skill of the person's that needs a key, accepted, with a wall around commands. What would run in a sandbox of
+    its own runs in the workspace: tests/skills has the real one."""
+
+    async def run_behind(_ctx, place, skill, program, script, request):
+        argv = (*program, str(skill.folder / script), *request.argv)
+        return attrs.evolve(await place.run(attrs.evolve(request, argv=argv)), online=bool(request.hosts))
+
+    monkeypatch.setattr(alone, "run_behind", run_behind)
     rig.wall = Wall(name="landlock")
     rig.secrets[kept_as("other", "OTHER_KEY")] = "not-for-this-one"
     rig.put(rig.home / "skills" / "invoices", {"SKILL.md": text("invoices", extra=NEEDS), "scripts/get.py": SCRIPT})
@@ -37,7 +46,13 @@ async def test_a_script_gets_what_its_skill_was_given_and_nothing_else(invoices)
     assert request.env["ACME_KEY"] == "s3cret-value"
     assert request.wall
     assert request.hosts == ("api.acme.example",)
-    assert [await request.opens(f"{host}:443") for host in ("api.acme.example", "evil.example")] == ["once", "deny"]
+
+
+def test_a_turn_that_is_bound_to_hosts_gets_no_others_by_a_skill():
+    hosts = ("api.acme.example", "*.other.example")
+    for bound, left in ((None, list(hosts)), ((), []), (("*.acme.example",), ["api.acme.example"])):
+        session = Session(id="s", origin="cron", bounds=TurnBounds(hosts=bound))
+        assert list(running._within(session, hosts)) == left
 
 
 async def test_the_model_is_told_what_is_there_and_never_the_value(invoices):

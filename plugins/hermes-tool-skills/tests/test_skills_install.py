@@ -371,6 +371,12 @@ def server(tmp_path: Path) -> Iterator[Server]:
     thread.join()
 
 
+def test_a_pipe_is_not_waited_for(rig, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="neither a folder nor a file"):
+        rig.run("install", str(tmp_path / "pipe"), "--yes")
+
+
 def test_an_archive_from_an_address(rig, server):
     server.pages["/tidy.zip"] = zipped(
         {"top/tidy/SKILL.md": MAIN.format(name="tidy"), "top/README.md": "x", "top/.x": "y"}

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Lock
 from typing import Any, Self, TypeVar
 
 from hermes_core.embed import Answer, Hermes
@@ -41,6 +42,7 @@ class Agent:
         self._tools: list[Tool] = list(options.pop("tools", ()))
         self._options = options
         self._runner: asyncio.Runner
+        self._busy = Lock()
         self._thread: ThreadPoolExecutor | None = None  # where the runner is, if a loop ran already: in a notebook
         self._hermes: Hermes | None = None  # while it runs, as the runner
 
@@ -60,7 +62,7 @@ class Agent:
     def run(self, message: "str | Message") -> Answer:
         """Answer one message, in the same session every time. Raises HermesError when the turn fails."""
         if self._hermes is None:
-            self._runner, self._hermes = asyncio.Runner(), Hermes(tools=self._tools, **self._options)
+            self._runner, self._hermes = asyncio.Runner(), self._begun()
             self._thread = ThreadPoolExecutor(1, "hermes-agent") if asyncio._get_running_loop() else None
         answer = self._play(self._hermes.run(message, session=self.session, origin=self.name))
         self.session = answer.session
@@ -78,12 +80,43 @@ class Agent:
             self._hermes = None
 
     def _play(self, work: Coroutine[Any, Any, T]) -> T:
-        if self._thread is not None:
-            return self._thread.submit(self._runner.run, work).result()
-        if asyncio._get_running_loop():
+        if self._thread is None and asyncio._get_running_loop():
             work.close()
             raise UserError("This agent ran outside of an event loop before.", hint="Close it, or use `Hermes` there.")
-        return self._runner.run(work)
+        if not self._busy.acquire(blocking=False):  # in another thread, or a tool of its own that wants to run it
+            work.close()
+            raise UserError("This agent is at work already.", hint="Wait for its answer, or make another Agent.")
+        try:
+            return self._runner.run(work) if self._thread is None else self._aside(self._thread, work)
+        finally:
+            self._busy.release()
+
+    def _aside(self, thread: ThreadPoolExecutor, work: Coroutine[Any, Any, T]) -> T:
+        """Play in the thread; what interrupts the wait for it ends the turn, too."""
+        begun: Future[asyncio.Task[Any] | None] = Future()
+
+        async def play() -> T:
+            begun.set_result(asyncio.current_task())
+            return await work
+
+        played = thread.submit(self._runner.run, play())
+        try:
+            return played.result()
+        except BaseException:
+            if not played.done() and (task := begun.result()):
+                self._runner.get_loop().call_soon_threadsafe(task.cancel)
+                wait([played])
+            raise
+
+    def _begun(self) -> Hermes:
+        """Begin to run with the tools there are. Raises UserError for one that nobody would be told of."""
+        hermes = Hermes(tools=self._tools, **self._options)
+        off = hermes.runtime.settings.config.agent.disabled_tools
+        there = hermes.runtime.toolbox().tools
+        for tool in self._tools:
+            if tool.name not in off and not any(tool is one for one in there):
+                raise UserError(f"Another tool is called {tool.name} already.", hint="Give yours another name.")
+        return hermes
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from hashlib import sha256
 import attrs
 
 from hermes_core.embed import Answer, Hermes
-from hermes_core.errors import HermesError, UnknownName
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import Ended, Failed, Principal, Text
 
 __all__ = ["Item", "answers"]
@@ -40,9 +40,14 @@ async def answers(
         hermes: Who answers. Its settings bound what may be spent (``budget.day.money``): what is over fails.
         prompts: What is asked; the same text twice is asked once.
         name: What the sessions' names begin with; another one asks everything anew.
-        concurrency: How many are answered at once.
+        concurrency: How many are answered at once, from 1 on.
         owner: For whom.
+
+    Raises:
+        UserError: none would be answered at once.
     """
+    if concurrency < 1:
+        raise UserError(f"{concurrency} prompts at once answer none.", hint="concurrency is at least 1.")
     waiting: asyncio.Queue[str] = asyncio.Queue()
     done: asyncio.Queue[Item] = asyncio.Queue()
     texts = list(dict.fromkeys(prompts))
@@ -54,10 +59,11 @@ async def answers(
         while not waiting.empty():
             done.put_nowait(await _item(hermes, waiting.get_nowait(), name, owner or hermes.owner, cut))
 
+    waits: asyncio.Task[Item] | None = None
     workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(texts)))]
     try:
         for _ in texts:
-            ready = asyncio.create_task(done.get())
+            waits = ready = asyncio.create_task(done.get())
             await asyncio.wait([ready, *workers], return_when=asyncio.FIRST_COMPLETED)
             while not ready.done():
                 for worker in workers:
@@ -67,9 +73,10 @@ async def answers(
                 await asyncio.wait([ready], timeout=0.05)
             yield ready.result()
     finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+        left = [*workers, *([waits] if waits else [])]
+        for one in left:
+            one.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 async def _item(hermes: Hermes, prompt: str, name: str, owner: Principal, cut: set[str]) -> Item:

@@ -18,6 +18,7 @@ from hermes_backend_local import disk
 from hermes_backend_local.shell import Exports, Trace
 from hermes_backend_local.spawn import Spawned
 from hermes_backend_local.wayout import WayOut
+from hermes_backend_wall.apart import Apart
 from hermes_backend_wall.trace import Trace as WalledTrace
 from hermes_backend_wall.walled import Walled
 from hermes_core.environment import for_commands
@@ -81,6 +82,8 @@ class Here(Workspace):
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
+        if self._walled and request.wall and isinstance(request, Apart):
+            return await self._run_apart(request, self._walled)
         walled = self._walled if request.wall else None
         sandbox = await self._sandbox(walled)
         if not is_shell(request.argv):
@@ -103,6 +106,17 @@ class Here(Workspace):
             return result
         finally:
             trace.close()
+
+    async def _run_apart(self, request: ExecRequest, walled: Walled) -> ExecResult:
+        if self._way:
+            self._way.look()
+        sandbox = await walled.another()
+        try:
+            base = walled.environment({**self._passed, **for_commands()}, sandbox)
+            return await self._run(request, request.argv, self._folder(request.cwd), {**base, **request.env}, sandbox)
+        finally:
+            if sandbox is not None:
+                await sandbox.close()
 
     async def _sandbox(self, walled: Walled | None) -> "Sandbox | None":
         if walled is None:

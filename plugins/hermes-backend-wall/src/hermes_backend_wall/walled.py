@@ -138,6 +138,16 @@ class Walled:
                 self._sandbox = await self._make()
         return self._sandbox
 
+    async def another(self) -> "Sandbox | None":
+        """One more, for one command; whoever asked closes it. None where commands have none. Raises ToolError."""
+        if await self.sandbox() is None:
+            return None
+        from hermes_backend_wall.raising import raised
+
+        plan = self._plan
+        made, _ = await raised(plan.kind, self.name, self._bounds_of, plan.limits, plan.on_connection)
+        return made
+
     def _wait(self) -> None:
         """Look later whether anything runs in it still."""
         if self._idle is not None:
@@ -209,8 +219,14 @@ class Walled:
             also=self.also,
         )
 
-    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """What commands begin with instead of ``given``: their own home and temporary folder, and the way out."""
+    def environment(self, given: Mapping[str, str], other: "Sandbox | None" = None) -> dict[str, str]:
+        """What commands begin with instead of ``given``: their own home and temporary folder, and the way out.
+
+        The way out is that of an ``other`` sandbox, where one is given.
+        """
+        if other is not None:
+            doors = dict.fromkeys((*_PROXIED, *map(str.lower, _PROXIED)), f"http://127.0.0.1:{other.door}")
+            return {**self.environment(given), **(doors if other.door else {})}
         known, made = self._base
         if known == given and made:
             return dict(made)

@@ -69,7 +69,7 @@ def _list(ctx: PluginContext) -> "click.Command":
         """Print what is remembered of you, or of another person, each with its id. What waits is not in it."""
         if gone:
             let_go = _made(_store(ctx, person).archived)
-            emit(let_go, ("when", "why", "text"), as_json=as_json, empty="Nothing was let go of.")
+            emit(let_go, ("id", "when", "why", "text"), as_json=as_json, empty="Nothing was let go of.")
             return
         memos = await FilesMemory.of(ctx).search(_whose(ctx, person), "", 1_000_000)
         rows = [{"id": one.id, "by": one.source.by, "trusted": one.source.trusted, "text": one.text} for one in memos]
@@ -85,14 +85,18 @@ def _forget(ctx: PluginContext) -> "click.Command":
     @click.argument("memo", metavar="ID")
     @_person
     async def command(memo: str, person: str) -> None:
-        """Forget what `hermes memory list` names by ID: no copy stays in the memory. Conversations keep theirs."""
+        """Forget what `hermes memory list` names by ID, with --gone too: no copy stays in the memory.
+
+        Conversations keep theirs.
+        """
         memory, owner = FilesMemory.of(ctx), _whose(ctx, person)
-        known = {one.id: one for one in await memory.search(owner, "", 1_000_000)}
+        known = {str(one["id"]): str(one["text"]) for one in _made(memory.store(owner).archived)}
+        known |= {one.id: one.text for one in await memory.search(owner, "", 1_000_000)}
         found = [one for one in known if memo and one.startswith(memo)]
         if len(found) != 1:
             raise UnknownName("memory", memo, list(known), hint="hermes memory list")
         await memory.forget(owner, found[0])
-        click.echo(f"Forgotten: {known[found[0]].text}", err=True)
+        click.echo(f"Forgotten: {known[found[0]]}", err=True)
 
     return command
 

@@ -122,7 +122,7 @@ class MemoryStore:
             return 0
         try:
             with self.held():
-                there = {entry for target in FILES for entry in self.entries(target)}
+                there = {entry for target in FILES for entry in self._readable(target)}
                 proposed = self.pending.glob("*") if self.pending.is_dir() else ()
                 for path in (
                     *proposed,
@@ -136,8 +136,14 @@ class MemoryStore:
         except OSError as error:
             raise _trouble("erase", self.folder, error) from None
 
+    def _readable(self, target: str) -> tuple[str, ...]:
+        try:
+            return self.entries(target)
+        except ToolError:
+            return ()  # what cannot be read any more goes too
+
     def archived(self) -> list[Mapping[str, JSON]]:
-        """What was let go of and kept aside, newest first: its text, why, and when. Raises ToolError."""
+        """What was let go of and kept aside, newest first: its id, text, why, and when. Raises ToolError."""
         try:
             lines = (self.folder / _ARCHIVE).read_bytes().splitlines()
         except FileNotFoundError:
@@ -149,24 +155,29 @@ class MemoryStore:
             try:
                 value = json.loads(line)
                 when = time.strftime("%Y-%m-%d %H:%M", time.localtime(value["time"]))
-                found.append({"when": when, "why": value["why"], "file": value["file"], "text": value["text"]})
+                text = str(value["text"])
+                found.append(
+                    {"id": memo_id(text), "when": when, "why": value["why"], "file": value["file"], "text": text}
+                )
             except (ValueError, TypeError, KeyError):
                 continue  # a line that a death cut short
         return found
 
     def clear(self, ids: Collection[str]) -> None:
-        """Let go of texts in what was kept aside, and in what waits. Raises ToolError."""
+        """Let go of texts in what was kept aside, and of what waits and names one of them. Raises ToolError."""
         archive = self.folder / _ARCHIVE
         if not archive.exists() and not self.pending.is_dir():
             return
         try:
             with self.held():
+                gone = [text for target in FILES for text in self.entries(target) if memo_id(text) in ids]
                 lines = archive.read_bytes().splitlines(keepends=True) if archive.exists() else []
                 left = [line for line in lines if not _holds(line, ids)]
                 if len(left) < len(lines):
                     _replace(archive, b"".join(left).decode("utf-8", "surrogateescape"))
                 for path in self.pending.glob("*.json") if self.pending.is_dir() else ():
-                    if _holds(path.read_bytes(), ids):
+                    line = path.read_bytes()
+                    if _holds(line, ids) or _names(line, gone):
                         path.unlink(missing_ok=True)
         except OSError as error:
             raise _trouble("clear", self.folder, error) from None
@@ -235,6 +246,12 @@ def _holds(line: bytes, ids: Collection[str]) -> bool:
         return any(memo_id(str(text).strip()) in ids for text in texts)
     except (ValueError, AttributeError):
         return True
+
+
+def _names(line: bytes, gone: Sequence[str]) -> bool:
+    """Whether a change that waits takes one of these entries away: what it puts in their place repeats them."""
+    olds = [str(one.get("old", "")).strip().casefold() for one in json.loads(line).get("operations", ())]
+    return any(old and old in text.casefold() for old in olds for text in gone)
 
 
 def _record(value: Mapping[str, JSON]) -> Record:

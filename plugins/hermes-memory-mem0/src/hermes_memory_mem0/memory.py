@@ -122,7 +122,7 @@ class Mem0Memory(Memory):
             except ToolError:
                 raise
             except HermesError as error:
-                raise ToolError(f"mem0 needs models that do not answer: {error}", hint=error.hint) from None
+                raise ToolError(f"mem0 needs models that do not answer: {error.text}", hint=error.hint) from None
             except Exception as error:  # noqa: BLE001 - mem0 and Qdrant raise many, and none is of Hermes
                 text = self._ctx.masks.text(f"mem0 failed: {type(error).__name__}: {error}")
                 raise ToolError(text[:500], hint="hermes doctor --deep says more.") from None

@@ -82,12 +82,12 @@ class Meaning:
     async def _asked(
         self, owner: Principal, query: str, rows: Sequence[Row], session: Session | None
     ) -> tuple[bytes, Mapping[str, bytes]]:
-        known = next((row.model for row in rows if row.model), "")
         missing = [row for row in rows if not row.model][: _AT_ONCE - 1]
         model, (wanted, *made) = await self._embedded([query, *(row.memo.text for row in missing)], session)
-        if known and model != known:  # another one answers now: a part of them at a time is made anew
-            missing = [row for row in rows if row.model != model][: _AT_ONCE - 1]
-            model, made = await self._embedded([row.memo.text for row in missing], session)
+        others = [row for row in rows if row.model not in ("", model)][: _AT_ONCE - 1]
+        if others:  # another one answers now: a part of them at a time is made anew
+            model, anew = await self._embedded([row.memo.text for row in others], session)
+            missing, made = [*missing, *others], [*made, *anew]
         fresh = {row.memo.id: vector for row, vector in zip(missing, made, strict=True)}
         if fresh:
             await self._rows.vectors(owner, model, fresh)

@@ -69,11 +69,9 @@ class Rows:
         """Return what is kept of an owner, newest first; read again where it changed, in whichever process."""
 
         def stamp(tx: TablesTransaction) -> object:
-            made = sa.func.sum(sa.case((_memos.c.model == "", 0), else_=1))
-            counts = (sa.func.count().label("n"), sa.func.max(_memos.c.time).label("newest"), made.label("made"))
-            models = (sa.func.min(_memos.c.model).label("first"), sa.func.max(_memos.c.model).label("last"))
-            [row] = tx.execute(sa.select(*counts, *models).where(*_of(owner)))
-            return tuple(row.values())
+            counts = (_memos.c.model, sa.func.count().label("n"), sa.func.max(_memos.c.time).label("newest"))
+            by_model = sa.select(*counts).where(*_of(owner)).group_by(_memos.c.model).order_by(_memos.c.model)
+            return tuple(tuple(row.values()) for row in tx.execute(by_model))
 
         def read(tx: TablesTransaction) -> tuple[object, Sequence[Row]]:
             wanted = sa.select(_memos).where(*_of(owner)).order_by(_memos.c.time.desc(), _memos.c.id)

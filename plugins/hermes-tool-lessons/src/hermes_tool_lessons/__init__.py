@@ -39,9 +39,11 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
 @hookimpl
 async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
-    """Write down what a turn did."""
+    """Write down what a turn did; of one of a guest's among others, that there was one."""
     if shared.is_on(ctx) and shared.hearing().learns(session):
         await shared.hearing().ended(ctx, session, end)
+    elif shared.is_on(ctx) and not session.parent and session.asker != session.owner:
+        await shared.hearing().visited(ctx, session)
 
 
 @hookimpl

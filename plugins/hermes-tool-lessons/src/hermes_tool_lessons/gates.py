@@ -38,6 +38,7 @@ _RULES = (
         r"\b(?:polic(?:y|ies)|guard\w*|sandbox\w*|wall\s+(?:around|of)|certificates?|firewall\w*|deny\s?rules?|hard\s?blocks?|redact\w*|audit\w*|safety|security|antivirus)\b",
         r"\b(?:disable|bypass|skip|circumvent|evade|turn\s+off|override|suppress)\w*\b[^.\n]{0,40}\b(?:check|verif|protect|hook|warning|limit|filter|rule|tls|ssl|certificate|auth)\w*",
         r"--(?:no-verify|yolo|dangerously\S*|insecure|no-sandbox|privileged|allow-\S+|trust-\S+|force-yes|unsafe\S*)|\b(?:sudo|root|superuser|administrator|admin\s+(?:account|user))\b|\bdoas\b|\bsetuid\b|\bchmod\b|\bchown\b",
+        r"\bverify\s*[=:]\s*(?:false|0|no|none)\b|\bStrictHostKeyChecking\b|\w*SSL_NO_VERIFY\b|\bNODE_TLS_REJECT_UNAUTHORIZED\b|\bcurl\b[^\n]*\s-\w*k\b|\bsslVerify\b",
         r"보안|정책|방화벽|샌드박스|우회|가드|검증을?\s?(?:건너|생략)|관리자|管理员|管理員|管理者|策略|安全|防火墙|防火牆|沙箱|沙盒|绕过|繞過|跳过\S{0,4}(?:检查|验证)|禁用\S{0,6}(?:检查|验证|保护)|セキュリティ|ポリシー|サンドボックス|迂回|回避",
         r"\b(?:instruct\w*|system\s+prompt|previous\s+(?:rules|orders)|jailbreak|developer\s+mode)\b|指令|指示を|지시를?\s?(?:무시|잊)|무시(?:하|해)|忽略|无视|無視",
         r"\b(?:lessons?|memor(?:y|ies)|learned|MEMORY\.md|USER\.md|AGENTS\.md|SOUL\.md|CLAUDE\.md|config\.yaml)\b",
@@ -52,14 +53,15 @@ _RULES = (
         r"(?:^|[\s\"'`(=:])(?:~|\$\{?HOME\}?|%USERPROFILE%)(?:/|\\|\b)|(?:^|[\s\"'`(=])/(?:etc|usr|var|root|home|opt|bin|sbin|lib|proc|sys|dev|boot|Users|Library|private|tmp|mnt|srv|run)\b|\b[A-Z]:\\|\.\./\.\.",
     )),
     ("it would run what comes from elsewhere, or destroys", (
-        r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^\n]*\|\s*\S*sh\b|\|\s*(?:ba|z|da)?sh\b|\beval\b|\bbase64\s+(?:-d|--decode)|\bnc\s+-|/dev/tcp|\bos\.system\b|\bsubprocess\b|__import__|\bexec\(",
+        r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^\n]*\|\s*\S*sh\b|\|\s*(?:ba|z|da)?sh\b|\b(?:ba|z|da|k)?sh\s+<\(|\beval\b|\bbase64\s+(?:-d|--decode)|\bnc\s+-|/dev/tcp|\bos\.system\b|\bsubprocess\b|__import__|\bexec\(",
         r"\brm\s+-\w*[rf]|\bmkfs\b|\bdd\s+if=|\bDROP\s+(?:TABLE|DATABASE)\b|\bpush\s+(?:--force|-f)\b|\breset\s+--hard\b|\bgit\s+clean\b|\bshred\b|\bformat\s+[a-z]:",
     )),
 )  # fmt: skip
 _LEADS_OUT = (
     r"\b[a-z][a-z0-9+.-]*://|\bwww\.|\b[\w.+-]+@[\w-]+\.[a-z]{2,}|\b(?:\d{1,3}\.){3}\d{1,3}\b",
     r"\b(?:send|post|upload|forward|e-?mail|mail|share|publish|exfiltrat\w*|leak|transmit|report|cc|bcc)(?:s|ed|ing)?\b",
-    r"\b(?:pip|npm|pnpm|yarn|uv|cargo|gem|go|brew|apt|apt-get|dnf|docker|npx|uvx|pipx)\s+(?:install|add|get|pull|run|-i)\b|\bnpx\b|\buvx\b",
+    r"\b(?:scp|sftp|rsync|ftp|nc|ncat|netcat|socat)\b",
+    r"\b(?:pip3?|npm|pnpm|yarn|uv|cargo|gem|go|brew|apt|apt-get|dnf|docker|npx|uvx|pipx)\s+(?:install|add|get|pull|run|-i)\b|\bnpx\b|\buvx\b",
     r"\b(?:pay|buy|purchase|transfer|wire|invoice|schedule|every\s+(?:day|hour|night|morning|minute)|cron)\b",
     r"보내|전송|업로드|전달|결제|송금|설치|예약|발송|发送|發送|上传|上傳|转发|轉發|支付|转账|轉帳|安装|安裝|定时|送信|アップロード|転送|送って|支払|インストール",
 )
@@ -87,7 +89,7 @@ def refusal(draft: Draft) -> str:
 def needs_person(draft: Draft) -> str:
     """Say why only a person may let a lesson in; empty where it is clean."""
     if draft.tainted:
-        return "text from outside was in the conversation that it came of"
+        return "text from outside, or a guest's, was in the conversation that it came of"
     if _leads_out().search(_plain(f"{draft.trigger}\n{draft.text}")):
         return "it leads out: it sends, installs, pays or names an address"
     return ""

@@ -1,6 +1,7 @@
 """What is done when a turn is heard of: it is told lessons, what it did is written down, and what became of it."""
 
 import json
+from collections.abc import Sequence
 
 from attrs import evolve
 
@@ -12,7 +13,7 @@ from hermes_tool_lessons.shared import config_of, is_used, ledger_of, queue_of, 
 from hermes_tool_lessons.signs import followed, judged, said_by_person, seen
 from hermes_tool_lessons.values import QUOTED, Event, Lesson, facts_of
 
-__all__ = ["begun", "ended", "learns", "told"]
+__all__ = ["begun", "ended", "learns", "told", "visited"]
 
 _WINDOW = 80  # messages of a turn that are looked at
 _SHOWN = 300  # characters that are kept of a person's words
@@ -72,7 +73,7 @@ async def told(ctx: PluginContext, session: Session, request: Request) -> Reques
         return None
     places = {("project", session.cwd)} if session.cwd else set()
     if index.has_chats:
-        places.add(("chat", await chat_of(ctx, session)))
+        places |= {("chat", one) for one in await chats_of(ctx, session)}
     lessons = await selector.pick(index, said, places, config.prompt_bytes)
     if not lessons:
         return None
@@ -88,10 +89,13 @@ def message_of(lessons: "list[Lesson]") -> Message:
     return Message(role="user", parts=(Text(text=text, quotes=QUOTED),))
 
 
-async def chat_of(ctx: PluginContext, session: Session) -> str:
-    """Return the chat that a session was asked from, as scopes name it; empty where it was none."""
+async def chats_of(ctx: PluginContext, session: Session) -> Sequence[str]:
+    """Return the chat that a session was asked from, as scopes name it, and its thread; none where it was none."""
     came = await ctx.sessions.asked_from(session.id, session.owner)
-    return ":".join(filter(None, (came.platform, came.chat, came.thread))) if came else ""
+    if came is None:
+        return ()
+    chat = f"{came.platform}:{came.chat}"
+    return (chat, f"{chat}:{came.thread}") if came.thread else (chat,)
 
 
 def _asked(request: Request) -> str:
@@ -141,6 +145,13 @@ async def ended(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
     reason = await _reason(ctx, session, mended=did.mended, retries=did.retries)
     await queue_of(ctx).plan(session.owner, session.id, reason, config.idle_seconds)
     reviewer_of(ctx).wake(session.id)
+
+
+async def visited(ctx: PluginContext, session: Session) -> None:
+    """Write down that a guest spoke in a conversation of several: what it teaches from now on waits for a person."""
+    mark_used(ctx)
+    event = Event(id=f"{session.turn}/guest", kind="guest", session=session.id, turn=session.turn)
+    await ledger_of(ctx).write(session.owner, event)
 
 
 async def _reason(ctx: PluginContext, session: Session, *, mended: bool, retries: int) -> str:

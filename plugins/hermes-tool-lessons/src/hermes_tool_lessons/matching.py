@@ -40,10 +40,10 @@ class _Known:
 
 
 class Index:
-    """The triggers that hold for one person. ``rev`` is the last change that it knows."""
+    """The triggers that hold for one person. ``rev`` is the last change that it knows, ``at`` when it was."""
 
     def __init__(self) -> None:
-        self.rev = 0
+        self.rev, self.at = 0, 0.0
         self._known: dict[str, _Known] = {}
         self._by_word: dict[str, dict[str, None]] = {}
         self._always: dict[str, None] = {}

@@ -177,8 +177,9 @@ class Reviewer:
         events, known = await self._known(review)
         _, named = question(events, known)
         rows = await self._ctx.sessions.past(review.owner, past.session_id)
+        there = await ledger_of(self._ctx).of_session(review.session, 0.0)  # also what came as the copy was made
         tainted = any(one.untrusted for one in rows) or any(
-            facts_of(one).get("outside") for one in events if one.kind == "turn"
+            one.kind == "guest" or (one.kind == "turn" and facts_of(one).get("outside")) for one in there
         )
         drafts = drafts_of(past.answer, named, known, session=review.session, tainted=tainted) if not why else ()
         if drafts is None:

@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from attrs import evolve
 
+from hermes_core.codec import clean
 from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
@@ -21,6 +22,7 @@ from hermes_tool_lessons.tables import (
     frozen,
     is_frozen,
     lessons,
+    next_rev,
     remove,
     reviews,
     save,
@@ -65,10 +67,19 @@ class Lessons:
 
     @unit(READ)
     def told(self, tx: TablesTransaction, owner: Principal, rev: int) -> tuple[Sequence[Lesson], Sequence[Lesson]]:
-        """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more."""
-        own = sa.or_(whose(lessons, owner), lessons.c.scope == "everybody")
+        """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more.
+
+        Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has another.
+        """
+        of_all = sa.and_(lessons.c.profile == clean(owner.profile), lessons.c.scope.in_(("everybody", "chat")))
+        own = sa.or_(whose(lessons, owner), of_all)
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
         return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
+
+    @unit(READ)
+    def stands(self, tx: TablesTransaction, rev: int, at: float) -> bool:
+        """Tell whether a change is still there: where one was erased, its number is given again."""
+        return any(row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev)))
 
     @unit()
     def settle(self, tx: TablesTransaction, owner: Principal, name: str, state: State, why: str) -> Lesson:
@@ -91,7 +102,8 @@ class Lessons:
         """Make a lesson what it was at a version, by default the one before. Raises UnknownName, UserError."""
         lesson = _named(tx, owner, name)
         number = number or lesson.version - 1
-        rows = tx.execute(sa.select(versions).where(versions.c.lesson == lesson.id, versions.c.number == number))
+        wanted = sa.select(versions).where(versions.c.lesson == lesson.id, versions.c.number == number)
+        rows = tx.execute(wanted) if number <= lesson.version else []
         if not rows:
             hint = "It never was anything else." if lesson.version == 1 else f"There are 1 to {lesson.version}."
             raise UserError(f"The lesson {lesson.id} has no version {number}.", hint=hint)
@@ -100,7 +112,7 @@ class Lessons:
     @unit()
     def restore(self, tx: TablesTransaction, owner: Principal, rev: int) -> int:
         """Make all lessons of somebody what they were at a change; those that came later are retired. How many."""
-        changed = 0
+        changed, rev = 0, min(rev, next_rev(tx) - 1)
         for lesson in found(tx, whose(lessons, owner)):
             wanted = sa.select(versions).where(versions.c.lesson == lesson.id, versions.c.rev <= rev)
             rows = tx.execute(wanted.order_by(versions.c.number.desc()).limit(1))

@@ -28,17 +28,19 @@ class Selector:
         """Return the triggers that hold for somebody, as they are now."""
         key = (owner.profile, owner.person)
         index = self._indexes.pop(key, None)
-        index = self._indexes[key] = Index() if index is None else index
+        if index is None or (index.rev and not await self._rows.stands(index.rev, index.at)):
+            index = Index()
+        self._indexes[key] = index
         if len(self._indexes) > _PEOPLE:
             del self._indexes[next(iter(self._indexes))]
         told, gone = await self._rows.told(owner, index.rev)
-        newest = max((one.rev for one in (*told, *gone)), default=0)
+        newest, at = max(((one.rev, one.changed) for one in (*told, *gone)), default=(0, 0.0))
         if newest > index.rev:  # else somebody who looked later was here first
             for one in told:
                 index.put(one.id, one.trigger, one.scope, one.place)
             for one in gone:
                 index.drop(one.id)
-            index.rev = newest
+            index.rev, index.at = newest, at
         return index
 
     async def select(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
 from hermes_core.types import Choice, Session, SlashCommand
 
 __all__ = ["slash_commands"]
@@ -75,12 +76,22 @@ async def _change(ctx: PluginContext, session: Session, verb: str, words: str) -
         return listed([await doing.written(ctx, owner, words)])
     name, _, number = words.partition(" ")
     if verb == "revert":
-        return listed([await rows.revert(owner, name, int(number) if number.strip().isdigit() else 0)])
+        return listed([await rows.revert(owner, name, _number(number))])
     if verb in ("freeze", "thaw"):
         return listed([await rows.pin(owner, name, pinned=verb == "freeze")])
     if verb == "approve":
         return listed([await rows.settle(owner, one, "active", "a person let it in") for one in words.split()])
     return listed([await rows.settle(owner, one, "retired", "a person let go of it") for one in words.split()])
+
+
+def _number(text: str) -> int:
+    """Return the number of a version; 0 where none is named. Raises UserError for what is no number."""
+    try:
+        return int(text.strip() or "0")
+    except ValueError:
+        raise UserError(
+            f"{text.strip()[:40]!r} is no number of a version.", hint="/learned why ID lists them."
+        ) from None
 
 
 async def _listed(ctx: PluginContext, session: Session) -> str:

@@ -53,7 +53,7 @@ def fetch(source: str, *, archives: str, scratch: Path, sources: Sequence[str] =
     if names_a_source(source):
         return fetched(source, sources, archives=archives)
     address, _, folder = source.partition("#")
-    path = urllib.parse.urlsplit(address).path
+    path = parts_of(address).path
     if address.startswith(("https://", "http://")):
         if "/.well-known/" in path and path.endswith("/index.json"):
             return fetched(f"index:{source}", sources, archives=archives)
@@ -80,6 +80,8 @@ def _local(place: Path) -> Fetched:
     try:
         if place.is_dir():
             return Fetched(tree=read_tree(place), source=where, resolved="")
+        if not place.is_file():  # a pipe or a device would be waited for, or have no end
+            raise UserError(f"{where} is neither a folder nor a file.")
         with place.open("rb") as file:
             data = file.read(MOST_ARCHIVE + 1)
     except OSError as error:
@@ -124,9 +126,17 @@ def repository(archives: str, owner: str, repo: str, path: str | None, ref: str 
     return Fetched(tree=tree, source=source, resolved=commit or address)
 
 
+def parts_of(address: str, below: str = "") -> urllib.parse.SplitResult:
+    """The parts of an address, where it is a relative one of that ``below`` another. Raises UserError for none."""
+    try:
+        return urllib.parse.urlsplit(urllib.parse.urljoin(below, address))
+    except ValueError:
+        raise UserError(f"{address[:200]!r} is no address.") from None
+
+
 def allowed(address: str) -> None:
     """Raises UserError for an address that nothing is fetched from."""
-    parts = urllib.parse.urlsplit(address)
+    parts = parts_of(address)
     host = parts.hostname or ""
     if parts.username or parts.password:
         raise UserError(f"An address with a name or password in it is not used: {host}.", hint="Take them out.")
@@ -160,7 +170,7 @@ def download(address: str) -> tuple[bytes, str]:
 def answer_of(address: str, *, limit: int, order: Order | None = None) -> Page:
     """What an address answers, whatever the status, whole. Raises UserError, BadTree. Rules as for ``download``."""
     allowed(address)
-    rules = UrlRules(allow_private=bool(_inside(urllib.parse.urlsplit(address).hostname or "")))
+    rules = UrlRules(allow_private=bool(_inside(parts_of(address).hostname or "")))
     more: dict[str, Any] = {"order": order} if order else {"other_sites": True}
     try:
         answer = asyncio.run(fetch_page(address, rules, limit=limit, seconds=_SECONDS, **more))

@@ -4,6 +4,9 @@ What it writes then waits as a proposal with its difference, whatever ``tools.sk
 against the format and scanned as always.
 """
 
+import hashlib
+from pathlib import Path
+
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Message, Principal, Session, Text
@@ -21,16 +24,23 @@ If there is nothing worth keeping, say so and why, and write nothing."""
 
 
 def lesson(ctx: PluginContext, session: Session, what: str) -> Message:
-    """What the model is asked. Until the session writes a skill, what it writes waits. Raises UserError."""
+    """What the model is asked. What the session writes waits from now on, in every process. Raises UserError."""
     if session.owner.person != Principal().person:
         raise UserError("Skills are written in the owner's conversations only.")
     if not ctx.config.writes:
         raise UserError("Skills are not written here: tools.skills.writes is off.")
-    ctx.state.setdefault("learning", set()).add(session.id)
+    mark = _mark(ctx, session)
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.touch()  # a file, as another process may play the turn: a worker, or who resumes it after a death
     about = f" about {' '.join(what.split())[:500]}" if what.strip() else ""
     return Message(role="user", parts=(Text(text=_ASKED.format(what=about)),))
 
 
 def learning(ctx: PluginContext, session: Session) -> bool:
     """Whether what a session writes is to wait, since it was asked to learn."""
-    return session.id in ctx.state.get("learning", ())
+    return _mark(ctx, session).exists()
+
+
+def _mark(ctx: PluginContext, session: Session) -> Path:
+    name = hashlib.blake2b(session.id.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return ctx.paths.data / "learning" / name

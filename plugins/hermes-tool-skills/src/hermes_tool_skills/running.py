@@ -1,7 +1,7 @@
 """The tool ``skill_run``: a script of a skill, with what a person gave that skill in secret, once they did.
 
-No shell is between, and the script is the very file that was accepted. It runs behind the wall of commands, and reaches
-the hosts that the person named for it, no others.
+No shell is between, and the script is the very file that was accepted. It runs behind a wall of its own, so that no
+other command sees it, and reaches the hosts that the person named for it, no others.
 """
 
 import asyncio
@@ -51,6 +51,7 @@ def _make(ctx: PluginContext) -> Tool:
 
 
 async def _run(ctx: PluginContext, context: ToolContext, wanted: Run) -> str:
+    from hermes_tool_skills import alone
     from hermes_tool_skills.reading import accepted, usable
     from hermes_tool_skills.secret import values_of
     from hermes_tool_skills.usage import note
@@ -71,26 +72,26 @@ async def _run(ctx: PluginContext, context: ToolContext, wanted: Run) -> str:
     except UserError as error:
         raise ToolError(error.text, retry=False, hint=error.hint) from None
 
-    async def opens(where: str) -> str:
-        host = where.rpartition(":")[0].lower()
-        return "once" if any(fnmatch.fnmatchcase(host, one) for one in grant.hosts) else "deny"
-
     request = ExecRequest(
-        argv=(*program, str(skill.folder / wanted.script), *wanted.args),
-        env=values,
-        seconds=float(wanted.timeout),
-        hosts=grant.hosts,
-        opens=opens,
+        argv=tuple(wanted.args), env=values, seconds=float(wanted.timeout), hosts=_within(context.session, grant.hosts)
     )
     try:
-        result = await place.run(request)
+        result = await alone.run_behind(ctx, place, skill, program, wanted.script, request)
     except HermesError as error:
         raise ToolError(_hidden(ctx, error.text, values.values()), hint=error.hint) from None
     note(ctx.paths.data, skill.name, "run", catalogue_for(ctx).library.clock())
-    if result.online or grant.hosts:
+    if result.online:
         context.from_outside()
     said = _hidden(ctx, result.output.decode(errors="replace"), values.values()).rstrip("\n")
     return "\n".join(filter(None, (said, f"exit {result.status}" if result.status else ""))) or "(no output)"
+
+
+def _within(session: Session, hosts: Sequence[str]) -> Sequence[str]:
+    """Those of the hosts that the turn may reach: a job that is bound to some gets no others by a skill."""
+    for bounds in (session.bounds, session.rights.bounds if session.rights else None):
+        if bounds and bounds.hosts is not None:
+            hosts = [host for host in hosts if any(fnmatch.fnmatchcase(host, one) for one in bounds.hosts)]
+    return hosts
 
 
 def _hidden(ctx: PluginContext, text: str, values: Iterable[str]) -> str:

@@ -8,11 +8,12 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from hermes_backend_wall.apart import Apart
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, Workspace, tool
 from hermes_core.options import ge, le, option, settings
-from hermes_core.types import Effect, ExecRequest, Feature
+from hermes_core.types import Effect, Feature
 from hermes_tool_vault.consent import Use, agreed, owned
 from hermes_tool_vault.filling import Filled, fill
 from hermes_tool_vault.items import HANDLE, Binding, Item
@@ -80,7 +81,7 @@ def make_run(ctx: PluginContext) -> Tool:
 
 async def _run(context: ToolContext, arguments: Run, argv: tuple[str, ...], filled: Filled) -> str:
     values: Mapping[str, str] = filled.texts()
-    request = ExecRequest(
+    request = Apart(
         argv=argv,
         stdin=values["stdin"].encode(),
         cwd=arguments.workdir,

@@ -6,10 +6,10 @@ Also ``/.well-known/skills/index.json`` of 0.1.0, which has no digests.
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote
 
 from hermes_core.errors import UnknownName, UserError
-from hermes_tool_skills.fetch import Fetched, answer_of, download
+from hermes_tool_skills.fetch import Fetched, answer_of, download, parts_of
 from hermes_tool_skills.hub import Offer
 from hermes_tool_skills.hub.asked import MOST, json_of, parsed, refuse, rows, text
 from hermes_tool_skills.tree import MAIN, MOST_FILES, BadTree, path_problem
@@ -40,7 +40,7 @@ def fetch(base: str, wanted: str, *, archives: str) -> Fetched:
     row, source = entries[wanted], f"{KIND}:{base}#{wanted}"
     if "files" in row:
         return Fetched(tree=_older(where, wanted, row["files"]), source=source, resolved=where)
-    address = urljoin(where, text(row, "url"))
+    address = parts_of(text(row, "url"), below=where).geturl()
     data, _ = download(address)
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
     if digest != row.get("digest"):
@@ -60,7 +60,7 @@ def _read(base: str) -> tuple[str, Mapping[str, Mapping[str, Any]]]:
         if answer.status != 404:
             refuse(address, answer.status, answer.headers, answer.body)
             return address, _entries(address, parsed(address, answer.body))
-    raise UserError(f"{urlsplit(base).netloc} publishes no skills.", hint=f"It would at {place}/{PLACE}/index.json")
+    raise UserError(f"{parts_of(base).netloc} publishes no skills.", hint=f"It would at {place}/{PLACE}/index.json")
 
 
 def _entries(address: str, data: Any) -> Mapping[str, Mapping[str, Any]]:
@@ -83,5 +83,5 @@ def _older(where: str, name: str, files: Any) -> dict[str, bytes]:
     for path in files:
         if problem := path_problem(path):
             raise BadTree(f"The path {path!r} {problem}.")
-        tree[path], _ = download(urljoin(where, f"{quote(name)}/{quote(path)}"))
+        tree[path], _ = download(parts_of(f"{quote(name)}/{quote(path)}", below=where).geturl())
     return tree
