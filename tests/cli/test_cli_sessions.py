@@ -73,6 +73,16 @@ def test_a_session_is_shown_with_its_calls(cli, talked):
     assert cli("sessions", "show", "--json").out == cli("sessions", "export").out
 
 
+def test_nothing_that_was_said_drives_the_terminal_that_shows_it(cli):
+    (cli.work / "page.txt").write_text("\x1b]0;owned\x07\x1b[2Jwords of a stranger")
+    cli("-z", "read page.txt")
+    cli("-z", "\x1b]0;owned\x07hello")
+    for which in cli("sessions", "list", "--json").rows:
+        done = cli("sessions", "show", which["id"])
+        assert ("words of a stranger" in done.out) or ("hello" in done.out)
+        assert not {"\x1b", "\x07"} & set(done.out), done.out
+
+
 def test_an_export_is_shaped_like_the_openai_protocol(cli, talked):
     system, user, call, result, answer = cli("sessions", "export", "latest", "--format", "jsonl").rows
     assert system.keys() == {"role", "content"}

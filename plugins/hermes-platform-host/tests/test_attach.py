@@ -120,6 +120,29 @@ async def test_an_answer_that_comes_after_anothers_is_no_message(house: Any) -> 
     assert (await one.leave(), await two.leave()) == (0, 0)
 
 
+async def test_an_answer_that_comes_after_anothers_is_none_to_what_is_asked_next(house: Any) -> None:
+    house.configure("policy: {mode: ask}\nbackends: {local: {wall: none}}\n")
+    await house.open()
+    one = await house.attach()
+    await one.until("session ")
+    two = await house.attach()
+    await two.until(one.shown)
+    house.model.script = [house.calls("sudo true"), house.calls("sudo false"), house.says("I leave it.")]
+    one.write("do it")
+    for terminal in (one, two):
+        await terminal.until("sudo true")
+        await terminal.until("May this run?")
+    two.write("deny")
+    await one.until("Refused.")
+    one.write("once")
+    for word in ("answered elsewhere just before", "May this run?\n  $ sudo false"):
+        await one.until(word)
+    one.write("deny")
+    await one.until("I leave it.")
+    assert "Allowed" not in one.shown
+    assert (await one.leave(), await two.leave()) == (0, 0)
+
+
 async def test_slash_commands_are_run_by_the_host(house: Any) -> None:
     await house.open()
     one = await house.attach()

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -298,3 +299,22 @@ async def test_a_host_that_does_not_answer_is_left_alone(house: Any) -> None:
         os.kill(house.host.pid, signal.SIGCONT)
     await asyncio.sleep(1)
     assert len(house.asked()) == 1, "it does nothing later"
+
+
+def test_what_python_compiles_beside_the_packages_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hermes_core.plugins.manifest import read_manifest
+    from hermes_core.testing import plugin_context
+    from hermes_core.testing.contract_base import manifest_path
+    from hermes_platform_host import callers
+
+    site = tmp_path / "site-packages"
+    (site / "one.dist-info").mkdir(parents=True)
+    monkeypatch.setattr(callers, "_site", lambda: site)
+    made = callers.Callers(plugin_context(read_manifest(manifest_path("hermes_platform_host")), tmp_path / "home"))
+    assert not made._changed()
+    (site / "__pycache__").mkdir()
+    assert not made._changed()
+    (site / "two.dist-info").mkdir()
+    assert made._changed()

@@ -118,3 +118,28 @@ async def test_turns_are_played_one_after_another_whoever_leaves(ctx: PluginCont
     await room.rest()
     assert order == ["a"] * 3 + ["b"] * 3 + ["c"] * 3
     assert not room.playing
+
+
+async def test_a_yes_on_its_way_is_for_no_question_that_came_meanwhile(
+    ctx: PluginContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rooms, "_APART", 3600.0)
+    room, second = Room(ctx, "s"), Question(id="q2", kind="approval", subject="rm -rf /other")
+    one, two = room.enter(), room.enter()
+    for settled_by in ("a screen", "a chat"):
+        asking = asyncio.create_task(room.ask(QUESTION))
+        assert await one.get() == {"ask": QUESTION}
+        if settled_by == "a screen":
+            assert room.answer("q1", YES)
+        else:
+            room.leave(two)
+            asking.cancel()
+        assert "settled" in await one.get()  # type: ignore[operator]
+        later = asyncio.create_task(room.ask(second))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert one.empty()
+        assert not room.answer("q2", YES)
+        later.cancel()
+        await asyncio.wait({later})
+        room._settled = 0.0  # as long after

@@ -91,6 +91,8 @@ async def test_everybody_is_served_their_own(hermes, scripted, connected):
     [
         ("messages_read", {}, "session_key"),
         ("messages_read", {"session_key": "s", "limit": 0}, "limit"),
+        ("messages_read", {"session_key": "s", "around": 2**70}, "around"),
+        ("attachments_fetch", {"session_key": "s", "message_id": 2**70}, "message_id"),
         ("messages_read", {"session_key": "s", "limits": 3}, "limits"),
         ("events_wait", {"timeout_ms": 10**9}, "timeout_ms"),
         ("permissions_respond", {"id": "q", "decision": "always"}, "decision"),

@@ -303,3 +303,41 @@ def test_a_name_that_may_be_two_is_left():
 def test_depth_without_an_end_is_left():
     deep = '{"a":' * 5000
     assert mended("terminal", deep, TOOLS) == ("terminal", deep)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "<function=terminal><parameter=command>ls</parameter></function><function=terminal><parameter=timeout>5</parameter>",
+        "<parameter=command>ls</parameter></function><parameter=timeout>5</parameter>",
+        "<function=write_file><parameter=command>ls</parameter></function>",
+        'write_file(command="ls")',
+        '{"command": 3.10}',
+        "{'command': +4912}",
+        r"""{"command": "echo 'it'\''s'"}""",
+    ],
+)
+def test_another_call_another_number_and_another_quote_are_not_made_of_it(arguments):
+    assert mended("terminal", arguments, TOOLS) == ("terminal", arguments)
+
+
+def test_calls_of_the_tool_itself_are_read_by_its_other_spellings():
+    for arguments in (
+        'functions.Terminal(command="ls");',
+        "<function=functions.terminal><parameter=command>ls</parameter>",
+    ):
+        assert json.loads(mended("terminal", arguments, TOOLS)[1]) == {"command": "ls"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *("{}" + " " * 200_000 + "x", " " * 200_000 + "x", "f()" + " " * 200_000 + "x", "```" + "\n" * 200_000 + "x"),
+        *("<parameter=a>" * 40_000, "<parameter=a>1</parameter>" + "<function" * 40_000, "{}" + "<|a|>" * 60 + "x"),
+        *("<function" * 40_000 + "<parameter=a>1</parameter>", "{}" * 40_000 + "x"),
+    ],
+    ids=lambda arguments: arguments[:20].strip(),
+)
+def test_what_is_repeated_without_end_is_read_in_one_go(arguments):
+    """One of these took minutes, with everybody else in the process waiting: the suite's own limit ends such a test."""
+    assert mended("terminal", arguments, TOOLS) == ("terminal", arguments)

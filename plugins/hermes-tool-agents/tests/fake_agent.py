@@ -44,7 +44,8 @@ class Agent:
             raise RpcError(-32000, "log in first")
         if task == "ask":
             options = [{"optionId": k, "name": k, "kind": k} for k in ("allow_always", "allow_once", "reject_once")]
-            call = {"toolCallId": "1", "title": "$ rm everything", "rawInput": {"command": "rm everything"}}
+            words = {"type": "content", "content": {"type": "text", "text": "Tidies up."}}
+            call = {"toolCallId": "1", "title": "Tidy", "content": [words], "rawInput": {"command": "rm everything"}}
             told = await self.peer.request(
                 "session/request_permission", {"sessionId": session, "toolCall": call, "options": options}
             )

@@ -26,14 +26,16 @@ from .test_contract import AGENT
 class House:
     """A plugin with an agent that is set up, and a folder to work in."""
 
-    def __init__(self, folder: Path, *words: str) -> None:
+    def __init__(self, folder: Path, *words: str, seconds: float = 1800.0) -> None:
         folder.joinpath("work").mkdir()
         env = {"COLOUR": "env:AGENT_COLOUR"}
         known = {"fake": AgentSettings(command=sys.executable, args=[AGENT, *words], env=env)}
         known["none"] = AgentSettings(command="/no/such/program")
         manifest = read_manifest(manifest_path("hermes_tool_agents"))
         secrets = {"AGENT_COLOUR": "red"}
-        self.ctx: PluginContext = plugin_context(manifest, folder / "home", config=Config(known=known), secrets=secrets)
+        self.ctx: PluginContext = plugin_context(
+            manifest, folder / "home", config=Config(known=known, seconds=seconds), secrets=secrets
+        )
         self.place = Place(folder / "work")
         self.tool = agent_tool(self.ctx)
         self.asked: list[Question] = []
@@ -65,7 +67,7 @@ class House:
 @pytest.fixture
 def house(tmp_path: Path) -> Callable[..., House]:
     """Make one, with words for its agent."""
-    return lambda *words: House(tmp_path, *words)
+    return lambda *words, **more: House(tmp_path, *words, **more)
 
 
 async def test_an_agent_works_in_the_place_of_commands_and_its_last_message_is_the_answer(house: Any) -> None:
@@ -111,6 +113,14 @@ async def test_how_it_fails_is_told(house: Any) -> None:
     with pytest.raises(ToolError, match="There is no agent"):
         await here.have("hello", "nobody")
     assert "[fake stopped: max_tokens]" in await here.have("cut")
+    assert here.alive == []
+
+
+async def test_one_that_comes_to_no_end_is_stopped_when_the_settings_say_so(house: Any) -> None:
+    here = house(seconds=1.5)
+    async with asyncio.timeout(30):
+        with pytest.raises(ToolError, match=r"still at work after 1\.5 s .*tools\.agents\.seconds"):
+            await here.have("wait")
     assert here.alive == []
 
 

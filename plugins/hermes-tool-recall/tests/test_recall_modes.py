@@ -266,8 +266,9 @@ async def test_scrolling_shows_the_messages_around_one(history: Past, tmp_path: 
     assert "#4" not in said
 
 
-async def test_scrolling_past_the_end_shows_the_end(history: Past, tmp_path: Path):
-    said = await recall(history, tmp_path, session="a1-cats", around=99, window=1)
+@pytest.mark.parametrize("around", [99, 2**70])
+async def test_scrolling_past_the_end_shows_the_end(history: Past, tmp_path: Path, around: int):
+    said = await recall(history, tmp_path, session="a1-cats", around=around, window=1)
     assert "#4 assistant: Two cats, then." in said
     assert "#3" not in said
 

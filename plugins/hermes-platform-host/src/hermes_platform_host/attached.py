@@ -25,6 +25,7 @@ _COMMAND = pattern(r"/[a-z][a-z0-9-]*")
 _LEAVE = ("/quit", "/exit")
 _OVER = "It is asked no longer: it was answered elsewhere, or the turn ended."
 _LATE = "That was answered elsewhere just before, and what you wrote was not sent. Write it again if it is a message."
+_ANOTHER = "That was answered elsewhere just before, and something else is asked now: answer again, if it is for that."
 _WORDS = 3.0  # seconds in which a line is taken for the answer to what was just answered elsewhere in words
 _CHOICE = 15.0  # the same, of a line that is one of its choices
 _ORIGIN = "cli"  # what begins here is a conversation of a terminal
@@ -173,6 +174,9 @@ class _Seat:
     async def _said(self, text: str) -> None:
         """Take a line as the answer to what is asked, else as a message."""
         if self._room.questions:
+            if self._late(text.strip(), stands=True):
+                self._tell(_ANOTHER)
+                return
             question, _ = next(iter(self._room.questions.values()))
             choice = text.strip() if question.kind == "text" else choice_of(question, text.strip())
             if choice is None and question.kind == "choice":
@@ -193,13 +197,16 @@ class _Seat:
             return
         await self._say(text)
 
-    def _late(self, text: str) -> bool:
-        """Whether a line was the answer to what somebody else has just answered; that is told once."""
+    def _late(self, text: str, *, stands: bool = False) -> bool:
+        """Whether a line was the answer to what somebody else has just answered; that is told once.
+
+        Where another question stands, it is so for a shorter time.
+        """
         if self._settled is None:
             return False
         (question, at), self._settled = self._settled, None
         chosen = question.kind != "text" and choice_of(question, text) is not None
-        meant = _CHOICE if chosen else 0.0 if question.kind == "approval" else _WORDS
+        meant = (_WORDS if stands else _CHOICE) if chosen else 0.0 if question.kind == "approval" else _WORDS
         return time.monotonic() - at < meant
 
     async def _run(self, text: str) -> None:

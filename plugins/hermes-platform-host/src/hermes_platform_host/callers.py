@@ -24,7 +24,7 @@ class Callers:
     def __init__(self, ctx: PluginContext, words: Sequence[str] | None = None) -> None:
         self._ctx, self._prefix = ctx, f"{ctx.program.upper().replace('-', '_')}_"
         self._usual = _as_usual(sys.argv[1:] if words is None else words)
-        self._files = self._stamps()
+        self._files, self._packages = self._stamps(), _packages()
         self._umask = _umask()
         self._foreign = b"_config_version" in (_read(ctx.paths.home / "config.yaml"))
 
@@ -45,9 +45,18 @@ class Callers:
             return "another umask"
         if not self._usual:
             return "the host was started with settings of its own"
-        if self._foreign or self._stamps() != self._files:
+        if self._foreign or self._changed():
             return "settings changed since the host began"
         return ""
+
+    def _changed(self) -> bool:
+        """Tell whether settings, secrets or plugins are other ones now."""
+        now = self._stamps()
+        if now != self._files and now[:-1] == self._files[:-1] and _packages() == self._packages:
+            self._files = (
+                now  # the first imports of an installation leave a folder of compiled files beside the packages
+            )
+        return now != self._files
 
     def _other_variable(self, env: Mapping[str, str]) -> str:
         """Return the first variable that counts for Hermes itself, and is another one there than here."""
@@ -68,7 +77,7 @@ class Callers:
         home = self._ctx.paths.home
         managed = Path("/etc", self._ctx.program, "config.yaml")
         own = [home / name for name in ("config.yaml", ".env", "plugins.lock", "plugins")]
-        return [_stamp(one) for one in (*own, managed, Path(sysconfig.get_paths()["purelib"]))]
+        return [_stamp(one) for one in (*own, managed, _site())]
 
 
 def _as_usual(words: Sequence[str]) -> bool:
@@ -77,6 +86,19 @@ def _as_usual(words: Sequence[str]) -> bool:
     while left and left[0].startswith(("-p", "--profile")):
         del left[: 1 if "=" in left[0] or left[0] not in ("-p", "--profile") else 2]
     return bool(left) and left[0] in _COMMANDS
+
+
+def _site() -> Path:
+    return Path(sysconfig.get_paths()["purelib"])
+
+
+def _packages() -> Mapping[str, object]:
+    """Return what is installed, and what tells that it is another one now."""
+    try:
+        found = [one for one in _site().iterdir() if one.suffix in (".dist-info", ".pth", ".egg-link")]
+    except OSError:
+        return {}
+    return {one.name: _stamp(one) for one in found}
 
 
 def _stamp(path: Path) -> object:

@@ -31,6 +31,7 @@ __all__ = ["Listener", "Room", "Rooms", "Told"]
 
 _SHOWN = Started | Said | Called | Returned | Noticed | Failed
 _ALONE = 30  # seconds in which a screen that is there has a question for itself
+_APART = 1.0  # seconds between two questions where several may answer: a yes on its way was for the one before
 _MOST = 20_000  # events of a running turn that whoever comes later is shown
 
 Told: TypeAlias = "Event | Mapping[str, Any] | None"
@@ -58,6 +59,7 @@ class Room:
         self.past: list[Event] = []
         self.questions: dict[str, tuple[Question, asyncio.Future[Verdict | None]]] = {}
         self._declined: dict[str, set[object]] = {}  # who cannot ask anybody, by question
+        self._settled = 0.0  # when a question was answered last that others may have been answering, too
         self._listeners: dict[Listener, object] = {}
         self.task: asyncio.Task[None] | None = None  # what plays
         self.by: object = None  # who shows the events of what plays by themselves
@@ -240,7 +242,10 @@ class Room:
 
     async def put(self, question: Question) -> Verdict | None:
         """Put a question to all who are here, and to nobody else; as ``ask``."""
-        answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        if self._settled:
+            await asyncio.sleep(self._settled + _APART - loop.time())
+        answer: asyncio.Future[Verdict | None] = loop.create_future()
         self.questions[question.id] = question, answer
         self.tell({"ask": question})
         try:
@@ -248,6 +253,8 @@ class Room:
         finally:
             del self.questions[question.id]
             self._declined.pop(question.id, None)
+            if len(self._listeners) > 1 or answer.cancelled():
+                self._settled = loop.time()
             self.tell(
                 {"settled": question, "verdict": answer.result() if answer.done() and not answer.cancelled() else None}
             )

@@ -24,7 +24,7 @@ class Answers:
 
     def tell(self, text: str) -> None:
         """Print a line that is no answer."""
-        click.echo(text, file=self._err, err=True)
+        click.echo(_shown(text, self._err or sys.stderr), file=self._err, err=True)
 
     def cut(self) -> None:
         """Print what was said so far of an answer that does not come to its end."""
@@ -67,12 +67,17 @@ class Answers:
         self._say(event_json(event) + "\n")
 
     def _say(self, text: str) -> None:
-        if self._out.isatty():  # a page that a model repeats must not drive the terminal
-            from hermes_platform_kit.clean import clean
-
-            text = clean(text)
-        self._out.write(text)
+        self._out.write(_shown(text, self._out))
         self._out.flush()
+
+
+def _shown(text: str, where: TextIO) -> str:
+    """Return what is written of a text: a page that a model repeats, in words or in a call, drives no terminal."""
+    if not where.isatty():
+        return text
+    from hermes_platform_kit.clean import clean
+
+    return clean(text)
 
 
 def event_json(event: Event) -> str:

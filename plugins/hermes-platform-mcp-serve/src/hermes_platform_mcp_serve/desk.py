@@ -12,6 +12,7 @@ __all__ = ["Desk", "Served", "desks"]
 
 _KEY: dict[str, JSON] = {"type": "string", "minLength": 1, "maxLength": 200}
 _LIMIT = {"type": "integer", "minimum": 1, "maximum": 200}
+_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**53}  # a number of a row; what is beyond fits no store
 _CURSOR = {"type": "string", "maxLength": 200, "description": "the cursor of the last answer; without: from now on"}
 
 
@@ -84,13 +85,13 @@ def desks(config: Config) -> Sequence[Served]:
         Served(
             name="messages_read",
             description="Read the last messages of a conversation, or those around one.",
-            schema=_shape(["session_key"], **session, limit=_LIMIT, around={"type": "integer", "minimum": 1}),
+            schema=_shape(["session_key"], **session, limit=_LIMIT, around=_NUMBER),
             run=conversations.messages,
         ),
         Served(
             name="attachments_fetch",
             description="Fetch the files and pictures of one message.",
-            schema=_shape(["session_key", "message_id"], **session, message_id={"type": "integer", "minimum": 1}),
+            schema=_shape(["session_key", "message_id"], **session, message_id=_NUMBER),
             run=conversations.attachments,
         ),
         Served(

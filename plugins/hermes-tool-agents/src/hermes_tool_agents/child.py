@@ -175,8 +175,10 @@ class Child:
 def _words(call: Mapping[str, JSON]) -> str:
     """Return all that is shown of what an agent asks for."""
     lines = [str(call.get("title") or "use a tool")]
-    content = call.get("content")
-    for one in content if isinstance(content, list) else []:
+    content, given = _listed(call.get("content")), call.get("rawInput")
+    if given and not any(isinstance(one, dict) and one.get("type") == "diff" for one in content):
+        lines.append(str(given))  # the command itself, before whatever the agent says about it
+    for one in content:
         if not isinstance(one, dict):
             continue
         inner = one.get("content")
@@ -184,10 +186,11 @@ def _words(call: Mapping[str, JSON]) -> str:
             lines.append(inner["text"])
         elif one.get("type") == "diff":
             lines += [f"change {one.get('path')}:", *_diff(one)]
-    given = call.get("rawInput")
-    if given and len(lines) == 1:
-        lines.append(str(given))
     return "\n".join(lines)[:8_000]
+
+
+def _listed(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else []
 
 
 def _diff(one: Mapping[str, JSON]) -> list[str]:

@@ -92,9 +92,14 @@ async def _work(
     found = None if wanted.fresh else await ctx.documents.get(name, owner=owner, session_id=here)
     async with child(context, wanted.agent, agent, env, worker, config.seconds, wanted.wall) as one:
         await one.greet()
-        session = await one.open(str(found.value) if found else "")
-        # before it does anything: a death finds it again
-        await ctx.documents.put(name, session, owner=owner, session_id=here)
-        reason = await one.work(wanted.task)
+        try:
+            async with asyncio.timeout(config.seconds):
+                session = await one.open(str(found.value) if found else "")
+                # before it does anything: a death finds it again
+                await ctx.documents.put(name, session, owner=owner, session_id=here)
+                reason = await one.work(wanted.task)
+        except TimeoutError:
+            told = f"{wanted.agent} was still at work after {config.seconds:g} s and was stopped"
+            raise ToolError(f"{told} (tools.agents.seconds).", retry=False) from None
         text = one.text.strip() or "(It said nothing.)"
         return text if reason == "end_turn" else f"{text}\n\n[{wanted.agent} stopped: {reason[:80]}]"

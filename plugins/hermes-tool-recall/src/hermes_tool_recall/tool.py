@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from hermes_tool_recall.watched import Watched
 
 
+_LAST = 2**53  # no message has a number beyond, and no store takes one
+
+
 @frozen(kw_only=True)
 class Recall:
     """What to look for. No argument at all lists the recent sessions."""
@@ -62,5 +65,7 @@ async def _look(history: "Watched", current: Session, wanted: Recall) -> str:
             number=number,
         )
     if wanted.session.strip() or wanted.around > 0:
-        return await scroll(history, current, wanted.session, around=wanted.around, window=window, number=number)
+        return await scroll(
+            history, current, wanted.session, around=min(wanted.around, _LAST), window=window, number=number
+        )
     return await browse(history, current, limit=max(limit, 5))

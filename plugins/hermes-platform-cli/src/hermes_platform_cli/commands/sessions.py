@@ -78,7 +78,9 @@ def make_show(ctx: PluginContext) -> click.Command:
             await _export(ctx, which)
             return
         session = await ctx.sessions.find(ctx.owner, which)
-        click.secho(f"{session.id}  {session.title}  {session.provider}/{session.model}", bold=True)
+        from hermes_platform_kit.clean import clean
+
+        click.secho(clean(f"{session.id}  {session.title}  {session.provider}/{session.model}"), bold=True)
         for message in await ctx.sessions.past(ctx.owner, session.id):
             _show(message)
 
@@ -86,15 +88,19 @@ def make_show(ctx: PluginContext) -> click.Command:
 
 
 def _show(message: Message) -> None:
+    from hermes_platform_kit.clean import clean
+
     who = "note" if message.role == "user" and "hermes" in message.meta else message.role  # no person said it
     for part in message.parts:
         if isinstance(part, Text):
-            click.secho(f"\n{who}{f', quoting {part.quotes}' if part.quotes else ''}", fg="cyan")
-            click.echo(part.text.strip("\n") if part.quotes else part.text)
+            click.secho(f"\n{who}{f', quoting {clean(part.quotes)}' if part.quotes else ''}", fg="cyan")
+            text = clean(part.text)
+            click.echo(text.strip("\n") if part.quotes else text)
         elif isinstance(part, ToolCall):
-            click.secho(f"  ┊ {part.name} {json.dumps(part.arguments, ensure_ascii=False)[:200]}", dim=True)
+            told = clean(f"{part.name} {json.dumps(part.arguments, ensure_ascii=False)}")
+            click.secho(f"  ┊ {told[: len(part.name) + 201]}", dim=True)
         elif isinstance(part, ToolResult):
-            text = " ".join(p.text for p in part.parts if isinstance(p, Text))
+            text = clean(" ".join(p.text for p in part.parts if isinstance(p, Text)))
             click.secho(f"  ┊ {'✗' if part.failed else '✓'} {' '.join(text.split())[:200]}", dim=True)
 
 

@@ -11,9 +11,12 @@ from hermes_provider_kit.calls.lenient import Unsure, value_of
 
 __all__ = ["fitted", "folded_name", "read"]
 
-_TAGGED = re.compile(r"<parameter(?:=|\s+name=)[\"']?(?P<name>[\w.-]+)[\"']?\s*>(?P<text>.*?)</parameter>", re.DOTALL)
-_AROUND = re.compile(r"</?(?:tool_call|function|invoke|parameters?)\b[^>]*>")
-_PYTHON = re.compile(r"^\s*[\w.]*\s*\(.*\)\s*;?\s*$", re.DOTALL)
+_OPENS = re.compile(r"<parameter(?:=|\s+name=)[\"']?(?P<name>[\w.-]+)[\"']?\s*>")
+_BEGINS = re.compile(
+    r"<(?:tool_call|parameters?|(?:function|invoke)(?:(?:=|\s+name=)[\"']?(?P<name>[\w.:/-]+)[\"']?)?)\s*>"
+)
+_ENDS = re.compile(r"</(?:tool_call|function|invoke|parameters?)\s*>")
+_CALLED = re.compile(r"(?P<name>[\w.]*)\s*\(")
 _PREFIX = re.compile(r"^(?:functions?|tools?|default_api|multi_tool_use)[.:/]", re.IGNORECASE)
 _LEAKED = re.compile(r"<\||[\s({<\[]")  # marks of a template, and arguments that stand in the name
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
@@ -30,9 +33,10 @@ def read(text: str, spec: ToolSpec, *, cut: bool) -> dict[str, Any] | None:
     """Read arguments that are no JSON; None where they cannot be read, or in more than one way."""
     if not cut:
         if "<parameter" in text:
-            return _tagged(text)
-        if _PYTHON.match(text):
-            return _called(text)
+            return _tagged(text, spec)
+        bare = text.strip().removesuffix(";").rstrip()
+        if bare.endswith(")") and (call := _CALLED.match(bare)):
+            return _called(bare, call["name"], spec)
     try:
         value = value_of(text, cut=cut)
         if isinstance(value, str):
@@ -76,14 +80,29 @@ def _unwrapped(value: Mapping[str, Any], spec: ToolSpec) -> dict[str, Any]:
     return dict(found) if isinstance(found, Mapping) else dict(value)
 
 
-def _tagged(text: str) -> dict[str, Any] | None:
+def _tagged(text: str, spec: ToolSpec) -> dict[str, Any] | None:
     """Read ``<parameter=name>value</parameter>``, as Qwen and others write it; nothing else may stand between them."""
+    *pieces, after = text.split("</parameter>")
     found: dict[str, Any] = {}
-    for one in _TAGGED.finditer(text):
-        if one["name"] in found or "<parameter" in one["text"]:
+    for piece in pieces:
+        opened = _OPENS.search(piece)
+        if not opened or opened["name"] in found or "<parameter" in piece[opened.end() :]:
             return None
-        found[one["name"]] = _lines(one["text"])
-    return found if found and not _AROUND.sub("", _TAGGED.sub("", text)).strip() else None
+        before = piece[: opened.start()]
+        if before.strip() and (found or not _begins(before, spec)):
+            return None  # another call, or words
+        found[opened["name"]] = _lines(piece[opened.end() :])
+    return found if found and not _ENDS.sub("", after).strip() else None
+
+
+def _begins(text: str, spec: ToolSpec) -> bool:
+    """Tell whether a text is nothing but the beginning of one call of this tool."""
+    names = [one["name"] for one in _BEGINS.finditer(text) if one["name"]]
+    return not _BEGINS.sub("", text).strip() and len(names) < 2 and all(_same(name, spec) for name in names)
+
+
+def _same(name: str, spec: ToolSpec) -> bool:
+    return folded_name(name) == folded_name(spec.name)
 
 
 def _lines(text: str) -> str:
@@ -91,13 +110,12 @@ def _lines(text: str) -> str:
     return text.removeprefix("\n").removesuffix("\n")
 
 
-def _called(text: str) -> dict[str, Any] | None:
-    """Read ``name(a="x", b=3)``, as a call in Python."""
-    if len(text) > LONGEST_PYTHON:
+def _called(text: str, name: str, spec: ToolSpec) -> dict[str, Any] | None:
+    """Read ``name(a="x", b=3)``, as a call in Python; one of another tool is none of this one."""
+    if len(text) > LONGEST_PYTHON or (name and not _same(name, spec)):
         return None
-    text = text.strip().rstrip(";")
     try:
-        parsed = ast.parse(text if re.match(r"[A-Za-z_]", text) else f"f{text}", mode="eval").body
+        parsed = ast.parse(text if name else f"f{text}", mode="eval").body
         if not isinstance(parsed, ast.Call) or parsed.args:
             return None
         found = {one.arg: ast.literal_eval(one.value) for one in parsed.keywords if one.arg}
@@ -119,7 +137,7 @@ def _typed(value: Any, row: Any) -> Any:
     wanted = _wanted(row)
     if isinstance(value, str) and wanted and "string" not in wanted:
         return _of_text(value, wanted, row)
-    if wanted == {"string"} and isinstance(value, int | float) and not isinstance(value, bool):
+    if wanted == {"string"} and type(value) is int:  # a fraction may have been written otherwise: 3.10
         return json.dumps(value)
     if wanted == {"integer"} and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)

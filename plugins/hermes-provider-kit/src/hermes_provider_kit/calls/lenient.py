@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["Unsure", "value_of"]
 
 DEEP = 100  # levels; deeper ones are hostile or broken
-_BLANK = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
+_BLANK = re.compile(r"(?:\s+|//[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 _KEY = re.compile(r"[A-Za-z_$][\w$-]*")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _LITERALS = {
@@ -24,8 +24,9 @@ _LITERALS = {
 }
 _QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "`": "`"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\", "\n": ""}
-_AFTER = re.compile(r"[\s;,}\])`]*(?:</?[\w|=]+>|<\|[\w|]+\|>|[\s;`])*", re.DOTALL)
-_FENCE = re.compile(r"^```(?:\w+)?\s*\n?(.*?)\n?```\s*$", re.DOTALL)
+# Each sign can be read by one part alone, here and everywhere: what a model repeats without end takes no time.
+_AFTER = re.compile(r"[\s;,}\])`]*(?:</?[\w|=]+>[\s;`]*)*")
+_FENCE = re.compile(r"```\w*")
 
 
 class Unsure(ValueError):
@@ -35,8 +36,8 @@ class Unsure(ValueError):
 def value_of(text: str, *, cut: bool = False) -> Any:
     """Read a value. ``cut``: what is open at the end may have gone on, so nothing is closed. Raises Unsure."""
     text = text.strip().removeprefix("\ufeff")
-    if fenced := _FENCE.match(text):
-        text = fenced[1]
+    if len(text) > 5 and text.endswith("```") and (fence := _FENCE.match(text)):
+        text = text[fence.end() : -3].strip()
     return _Reader(text, cut=cut).whole()
 
 
@@ -51,17 +52,11 @@ class _Reader:
     def whole(self) -> Any:
         self._blank()
         value = self._value(0)
-        rest = self._text[self._at :]
-        if not _AFTER.fullmatch(rest) and self._repeated(rest, value) is False:
-            raise Unsure("something follows the value")
+        while not _AFTER.fullmatch(self._text, self._at):
+            self._blank()
+            if not isinstance(value, dict) or self._value(0) != value:  # the same once more is the same
+                raise Unsure("something follows the value")
         return value
-
-    def _repeated(self, rest: str, value: Any) -> bool:
-        """Tell whether what follows is the same once more."""
-        try:
-            return bool(value_of(rest, cut=self._cut) == value)
-        except (Unsure, RecursionError):
-            return False
 
     def _value(self, level: int) -> Any:
         if level > DEEP:
@@ -156,7 +151,9 @@ class _Reader:
                 self._at += 6
                 return (made + chr(int(low[1], 16))).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             return made
-        if sign in (ends, '"', "'"):
+        if sign == "'" != ends:  # the backslash may belong to the text, as in a shell's 'it'\\''s'
+            raise Unsure("a quote that needed no mark")
+        if sign in (ends, '"'):
             return sign
         return _ESCAPES.get(sign, f"\\{sign}")
 
@@ -186,8 +183,10 @@ class _Reader:
 
 
 def _number(text: str) -> int | float:
-    if re.fullmatch(r"[+-]?\d+", text):
-        digits = text.lstrip("+-")
+    if text[0] == "+":
+        raise Unsure("a number that may be a word")
+    if re.fullmatch(r"-?\d+", text):
+        digits = text.lstrip("-")
         if len(digits) > 400 or (len(digits) > 1 and digits[0] == "0"):
             raise Unsure("a number that may be a word")
         return int(text)
