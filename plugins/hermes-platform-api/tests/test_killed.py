@@ -146,7 +146,7 @@ async def test_a_kill_after_a_client_gave_its_result_leaves_a_turn_that_uses_it_
     told = [[one["content"] for one in asked.body["messages"] if one["role"] == "tool"] for asked in model.asked]
     assert told[0] == []
     assert all(len(one) == 1 and "Rain in Ulm." in one[0] for one in told[1:]), "the result is there, once"
-    # The request that tells of the result leaves while that is stored, so a death just then may have it asked once more.
+    # The request that tells of the result leaves while that is stored: a death just then may have it asked once more.
     assert len(told) == 2 or (point == "tool_stored" and len(told) == 3), "nothing is asked of the model again"
     said = [("user",), ("assistant",), ("tool",), ("assistant",)]
     assert rows(tmp_path, "select role from messages order by id") == said
