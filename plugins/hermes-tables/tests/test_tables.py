@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from hermes_tables.tables import Unasked, ago, confirm, emit, visible
+from hermes_tables.tables import Unasked, ago, confirm, emit, harmless, visible
 
 ROWS = [{"id": "a", "title": "한글", "more": 1}, {"id": "bcd", "title": "x  y\nz", "more": 2}]
 
@@ -47,6 +47,12 @@ def test_nobody_there_is_a_no() -> None:
 
 def test_text_of_others_moves_nothing() -> None:
     assert visible("a\x1b[2Jb\u202e\nc") == "a\\x1b[2Jb\\u202e\nc"
+
+
+def test_what_a_row_holds_drives_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    emit([{"id": "a\x1b]0;b\x07\x9bc\u202e👨\u200d👩"}], ("id",), as_json=False, empty="Nothing.")
+    assert capsys.readouterr().out.splitlines()[1] == "a\\x1b]0;b\\x07\\x9bc\\u202e👨\u200d👩"
+    assert harmless("one\n\ttwo") == "one\n\ttwo"
 
 
 @pytest.mark.parametrize(

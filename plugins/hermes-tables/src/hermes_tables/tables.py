@@ -1,6 +1,7 @@
 """What commands say and ask: aligned columns for people, one JSON object a line for programs."""
 
 import json
+import re
 import shutil
 import sys
 import time
@@ -10,7 +11,9 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["Unasked", "ago", "confirm", "emit", "fitted", "json_option", "visible"]
+__all__ = ["Unasked", "ago", "confirm", "emit", "fitted", "harmless", "json_option", "visible"]
+
+_DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
@@ -21,7 +24,7 @@ def emit(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_jso
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False, default=str))
     elif rows:
-        _table([[" ".join(str(row.get(c, "")).split()) for c in columns] for row in rows], columns)
+        _table([[harmless(" ".join(str(row.get(c, "")).split())) for c in columns] for row in rows], columns)
     else:
         click.echo(empty, err=True)
 
@@ -61,6 +64,11 @@ def ago(instant: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)} {unit} ago"
     return "just now"
+
+
+def harmless(text: str) -> str:
+    """Return text in which nothing drives a terminal; else as it is, with its lines and tabs."""
+    return _DRIVES.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def visible(text: str) -> str:

@@ -87,7 +87,7 @@ def _list(ctx: PluginContext) -> "click.Command":
 def _show(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_tables.tables import json_option
+    from hermes_tables.tables import harmless, json_option
 
     @click.command()
     @click.argument("name", default="")
@@ -111,7 +111,7 @@ def _show(ctx: PluginContext) -> "click.Command":
             told = {**asdict(goal), "rounds": [asdict(one) for one in rounds]}
             click.echo(json.dumps(told, ensure_ascii=False))
         else:
-            click.echo(ctx.masks.text(about(goal, rounds)))
+            click.echo(harmless(ctx.masks.text(about(goal, rounds))))
 
     return command
 

@@ -111,6 +111,7 @@ async def show(ctx: PluginContext, job: Job, text: str, *, as_json: bool) -> Non
     """Print a job that was made or changed, and whether anything runs it."""
     import click
 
+    from hermes_tables.tables import harmless
     from hermes_tool_cron.actions import told
     from hermes_tool_cron.commands.looking import _warn
 
@@ -119,7 +120,7 @@ async def show(ctx: PluginContext, job: Job, text: str, *, as_json: bool) -> Non
 
         click.echo(json.dumps(told(job), ensure_ascii=False))
         return
-    click.echo(text)
+    click.echo(harmless(text))
     await _warn(ctx)
 
 

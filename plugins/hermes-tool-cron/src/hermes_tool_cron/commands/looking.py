@@ -61,7 +61,7 @@ def make_show(ctx: PluginContext) -> "click.Command":
     """``cron show``."""
     import click
 
-    from hermes_tables.tables import json_option
+    from hermes_tables.tables import harmless, json_option
 
     @click.command()
     @click.argument("name")
@@ -80,7 +80,7 @@ def make_show(ctx: PluginContext) -> "click.Command":
         if as_json:
             click.echo(json.dumps({**told(job), "next": upcoming(job)}, ensure_ascii=False))
         else:
-            click.echo(about(job))
+            click.echo(harmless(about(job)))
 
     return command
 
@@ -141,6 +141,8 @@ def make_calendar(ctx: PluginContext) -> "click.Command":
     """``cron calendar``."""
     import click
 
+    from hermes_tables.tables import harmless
+
     @click.command()
     @click.option("-d", "--days", default=7, show_default=True, type=click.IntRange(1, 366), help="How many.")
     @click.option("--zone", default="", help="In whose clock; else that of this machine.")
@@ -158,7 +160,7 @@ def make_calendar(ctx: PluginContext) -> "click.Command":
         for day, rows in days_of(there, time.time(), days, zone):
             click.secho(day, bold=True)
             for when, name, what in rows:
-                click.echo(f"  {when:<13} {name}  {click.style(what, dim=True)}")
+                click.echo(f"  {when:<13} {name}  {click.style(harmless(what), dim=True)}")
             if not rows:
                 click.secho("  nothing", dim=True)
         await _warn(ctx)

@@ -63,7 +63,9 @@ def _told(run: "Run | None") -> int:
         click.echo("The job was removed while it ran.", err=True)
         return 1
     if text := run.shown or run.answer:
-        click.echo(text)
+        from hermes_tables.tables import harmless
+
+        click.echo(harmless(text))
     if run.state == "silent":
         click.echo(f"Nothing is delivered: {run.why}.", err=True)
     elif run.state != "done":
