@@ -48,35 +48,31 @@ async def answers(
     """
     if concurrency < 1:
         raise UserError(f"{concurrency} prompts at once answer none.", hint="concurrency is at least 1.")
-    waiting: asyncio.Queue[str] = asyncio.Queue()
-    done: asyncio.Queue[Item] = asyncio.Queue()
     texts = list(dict.fromkeys(prompts))
-    for text in texts:
-        waiting.put_nowait(text)
+    left = iter(texts)  # each worker takes the next
+    done: asyncio.Queue[Item | asyncio.Task[None]] = asyncio.Queue()
     cut = set(await hermes.interrupted(owner=owner))
 
     async def work() -> None:
-        while not waiting.empty():
-            done.put_nowait(await _item(hermes, waiting.get_nowait(), name, owner or hermes.owner, cut))
+        for text in left:
+            done.put_nowait(await _item(hermes, text, name, owner or hermes.owner, cut))
 
-    waits: asyncio.Task[Item] | None = None
     workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(texts)))]
+    for worker in workers:
+        worker.add_done_callback(done.put_nowait)
+    due = len(texts)
     try:
-        for _ in texts:
-            waits = ready = asyncio.create_task(done.get())
-            await asyncio.wait([ready, *workers], return_when=asyncio.FIRST_COMPLETED)
-            while not ready.done():
-                for worker in workers:
-                    if worker.done() and (error := worker.exception()):
-                        ready.cancel()
-                        raise error
-                await asyncio.wait([ready], timeout=0.05)
-            yield ready.result()
+        while due:
+            ready = await done.get()
+            if isinstance(ready, Item):
+                due -= 1
+                yield ready
+            else:  # a worker that has nothing left, or that broke
+                ready.result()
     finally:
-        left = [*workers, *([waits] if waits else [])]
-        for one in left:
-            one.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
 
 
 async def _item(hermes: Hermes, prompt: str, name: str, owner: Principal, cut: set[str]) -> Item:
