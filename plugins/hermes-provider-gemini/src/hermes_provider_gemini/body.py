@@ -38,14 +38,7 @@ def content_body(line: Line, request: Request, model: str) -> dict[str, JSON]:
         body["tools"] = [{"functionDeclarations": [_declared(spec) for spec in request.tools]}]
     if settings:
         body["generationConfig"] = settings
-    for field, value in line.extra_body.items():
-        if value is None:
-            body.pop(field, None)
-        elif isinstance(value, Mapping) and isinstance(before := body.get(field), Mapping):
-            body[field] = {**before, **value}
-        else:
-            body[field] = value
-    return body
+    return line.laid_over(body)
 
 
 def _declared(spec: ToolSpec) -> dict[str, JSON]:

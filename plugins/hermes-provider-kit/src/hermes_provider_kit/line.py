@@ -76,6 +76,18 @@ class ServiceLine:
         if not self.service.key and not any(name.lower() in headers for name in self.headers):
             raise AuthError(f"{self.service.title} needs a key, and none is set.", hint=self.service.key_hint)
 
+    def laid_over(self, body: Mapping[str, JSON]) -> dict[str, JSON]:
+        """Lay the user's ``extra_body`` over a body: objects are put together, and a null takes a field away."""
+        made = dict(body)
+        for name, value in self.extra_body.items():
+            if value is None:
+                made.pop(name, None)
+            elif isinstance(value, Mapping) and isinstance(before := made.get(name), Mapping):
+                made[name] = {**before, **value}
+            else:
+                made[name] = value
+        return made
+
     def about(self, model: str) -> Service:
         """Name the service with the model asked for, for messages."""
         return evolve(self.service, model=model)

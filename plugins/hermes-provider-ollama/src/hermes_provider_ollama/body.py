@@ -1,7 +1,7 @@
 """A request as the body of a ``/api/chat`` call. Source: https://docs.ollama.com/api/chat."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult, ToolSpec
 from hermes_provider_kit.blobs import blob_bytes, blob_words
@@ -34,14 +34,7 @@ def chat_body(line: Line, request: Request, model: str, shown: Shown) -> dict[st
     effort = str(request.options.get("effort") or "")
     if "thinking" in shown.can and effort:
         body["think"] = _think(model, effort)
-    for field, value in line.extra_body.items():
-        if value is None:
-            body.pop(field, None)
-        elif isinstance(value, Mapping) and isinstance(before := body.get(field), Mapping):
-            body[field] = {**before, **value}
-        else:
-            body[field] = value
-    return body
+    return line.laid_over(body)
 
 
 def _declared(spec: ToolSpec) -> JSON:
