@@ -221,13 +221,6 @@ async def test_leaving_a_turn_early_leaves_the_session_usable():
         assert (await hermes.run("hello", session="s")).session == "s"
 
 
-def test_one_turn_without_asyncio():
-    hermes = Hermes(home="state", provider="offline")
-    first = hermes.turn_sync("hello", session="s")
-    assert first.session == hermes.turn_sync("hello again", session="s").session == "s"
-    assert [m.role for m in asyncio.run(messages("state", "s"))] == ["user", "assistant"] * 2
-
-
 async def test_settings_of_the_program_beat_those_of_the_file(place):
     (place / "state").mkdir()
     (place / "state" / "config.yaml").write_text("agent: {max_calls: 3, tool_workers: 2}\nmodel: nosuch:x\n")

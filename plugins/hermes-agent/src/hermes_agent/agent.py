@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 from hermes_core.embed import Answer, Hermes
 from hermes_core.errors import UserError
@@ -12,6 +12,8 @@ from hermes_core.kinds import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_agent.typed import Answered
+    from hermes_core.embed import HowTurn
     from hermes_core.types import Effect, HistoryEntry, Message
 
 __all__ = ["Agent", "AgentState"]
@@ -59,12 +61,27 @@ class Agent:
         self._tools.append(made)
         return made
 
-    def run(self, message: "str | Message") -> Answer:
-        """Answer one message, in the same session every time. Raises HermesError when the turn fails."""
+    @overload
+    def run(self, message: "str | Message") -> Answer: ...
+    @overload
+    def run(self, message: "str | Message", *, returns: type[T], tries: int = 3) -> "Answered[T]": ...
+    @overload
+    def run(self, message: "str | Message", *, returns: Any, tries: int = 3) -> "Answered[Any]": ...
+    def run(self, message: "str | Message", *, returns: Any = None, tries: int = 3) -> "Answer | Answered[Any]":
+        """Answer one message, in the same session every time; with ``returns``, by a value of that type.
+
+        Raises HermesError when the turn fails: Refused where ``tries`` answers did not fit.
+        """
         if self._hermes is None:
             self._runner, self._hermes = asyncio.Runner(), self._begun()
             self._thread = ThreadPoolExecutor(1, "hermes-agent") if asyncio._get_running_loop() else None
-        answer = self._play(self._hermes.run(message, session=self.session, origin=self.name))
+        where: HowTurn = {"session": self.session, "origin": self.name}
+        if returns is None:
+            answer = self._play(self._hermes.run(message, **where))
+        else:
+            from hermes_agent.typed import run
+
+            answer = self._play(run(self._hermes, message, returns=returns, tries=tries, **where))
         self.session = answer.session
         return answer
 
