@@ -4,6 +4,6 @@ For scripts and notebooks the library ``hermes_agent`` has an Agent, which is a 
 """
 
 from hermes_core.distribution import HERMES, Allow, Distribution
-from hermes_core.hermes import Answer, Hermes
+from hermes_core.hermes import Answer, Hermes, HowTurn
 
-__all__ = ["HERMES", "Allow", "Answer", "Distribution", "Hermes"]
+__all__ = ["HERMES", "Allow", "Answer", "Distribution", "Hermes", "HowTurn"]

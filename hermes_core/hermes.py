@@ -1,9 +1,8 @@
 """A running Hermes: a product, its home and its settings, put together to a kernel that answers."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError
@@ -15,11 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.kernel import Kernel
     from hermes_core.control import SessionsBroker
-    from hermes_core.kinds.console import AskPerson
+    from hermes_core.kinds.console import AskPerson, Returns
     from hermes_core.plugins.index import Index
-    from hermes_core.types import JSON, Event, Message, Principal, Usage
+    from hermes_core.types import JSON, Event, Message, Principal, TurnBounds, Usage
 
-__all__ = ["Answer", "Hermes"]
+__all__ = ["Answer", "Hermes", "HowTurn"]
 
 
 @frozen(kw_only=True)
@@ -35,6 +34,19 @@ class Answer:
 
     def __str__(self) -> str:
         return self.text
+
+
+class HowTurn(TypedDict, total=False):
+    """How one turn is played. ``system`` is added to a new session's prompt, and said to a session that is there."""
+
+    session: str
+    origin: str
+    owner: "Principal | None"
+    system: str
+    ask: "AskPerson | None"
+    model: str
+    effort: str
+    bounds: "TurnBounds | None"
 
 
 class Hermes:
@@ -86,13 +98,14 @@ class Hermes:
         return BrokeredSessions(self.runtime, "embed")
 
     def turn(
-        self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None
+        self, message: "str | Message", *, returns: "Returns | None" = None, **how: Unpack[HowTurn]
     ) -> "AsyncGenerator[Event, None]":
         """Answer one message; yields events, an Ended last. The same ``session`` goes on with the conversation.
 
         Closing it (``contextlib.aclosing``) interrupts the turn.
         """
-        return self.runtime.turns.run(message, session=session, origin=origin, owner=owner, ask=self._ask)
+        made: dict[str, Any] = {"ask": self._ask, "returns": returns, **how}
+        return self.runtime.turns.run(message, **made)
 
     def interrupt(self, session: str) -> bool:
         """Stop the turn that runs in a session; its Ended still comes. False when none runs."""
@@ -122,34 +135,27 @@ class Hermes:
         return await (await self.runtime.store()).journal.interrupted(owner or self.runtime.owner)
 
     async def run(
-        self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None
-    ) -> Answer:
-        """Answer one message as a whole. Raises the HermesError that the turn failed with."""
+        self, message: "str | Message", *, returns: "Returns | None" = None, told: "Callable[[Event], object]" = bool,
+        **how: Unpack[HowTurn],
+    ) -> Answer:  # fmt: skip
+        """Answer one message as a whole, with each event ``told``. Raises the HermesError that the turn failed with."""
         from hermes_core.agent.failed import error_of
         from hermes_core.types import Ended, Failed
 
         failure: Failed | None = None
         answer: Answer | None = None
-        async for event in self.turn(message, session=session, origin=origin, owner=owner):
+        async for event in self.turn(message, returns=returns, **how):
+            told(event)
             if isinstance(event, Failed):
                 failure = event
             elif isinstance(event, Ended):
-                told: dict[str, Any] = {"turn": event.turn_id, "note": event.note, "usage": event.usage}
-                answer = Answer(text=event.answer, session=event.session_id, reason=event.reason, **told)
+                more: dict[str, Any] = {"turn": event.turn_id, "note": event.note, "usage": event.usage}
+                answer = Answer(text=event.answer, session=event.session_id, reason=event.reason, **more)
         if failure is not None:
             raise error_of(failure)
         if answer is None:  # it was broken off from outside
             raise HermesError("The turn ended without an answer.")
         return answer
-
-    def turn_sync(self, message: str, *, session: str = "") -> Answer:
-        """Play one turn and nothing else, for scripts. Raises HermesError when the turn fails."""
-
-        async def once() -> Answer:
-            async with self:
-                return await self.run(message, session=session)
-
-        return asyncio.run(once())
 
     async def close(self) -> None:
         """Let go of everything."""

@@ -72,7 +72,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-memory-vector": ("vector",),
     "hermes-platform-acp": ("acp",),
     "hermes-platform-api": ("api",),
-    "hermes-platform-cli": ("approvals", "chat", "config edit", "config env-path", "config path", "config show", "dump", "grants", "help", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "status", "tools", "update"),
+    "hermes-platform-cli": ("approvals", "chat", "config edit", "config env-path", "config path", "config schema", "config show", "dump", "grants", "help", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "status", "tools", "update"),
     "hermes-platform-gateway": ("gateway", "people"),
     "hermes-platform-host": ("attach", "host"),
     "hermes-platform-mcp-serve": ("mcp-serve",),

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from hermes_core.agent import indirect
 from hermes_core.agent.meter import Meter
-from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
+from hermes_core.agent.reply_assembler import ReplyAssembler, nudged, shaped
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route.call import StreamedCall
 from hermes_core.agent.rows import TurnRows
@@ -17,6 +17,7 @@ from hermes_core.agent.session_state import SessionState
 from hermes_core.codec import clean, plain_text
 from hermes_core.errors import ContextTooLong, HermesError
 from hermes_core.kinds import ModelRoute
+from hermes_core.kinds.console import Returns
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_plugin, outside
 from hermes_core.types import (
@@ -47,7 +48,7 @@ _OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what 
 class Exchange:
     """The model's side of a turn. ``messages`` is the history so far, ``specs`` the tools it is told of.
 
-    ``route`` says who is asked first, ``cut`` whether the last reply reached the model's limit.
+    ``route`` is asked first, ``cut`` says that the last reply reached a limit, ``returns`` what an answer has to be.
     ``note`` is what a person should know of the last answer, ``compacted`` of the context; ``over`` ends it at once.
     """
 
@@ -62,6 +63,7 @@ class Exchange:
         self._system = Message(role="system", parts=())
         self.note = self.compacted = self._fell_back = self._shown = ""
         self.over = self.cut = False
+        self.returns: Returns | None = None
         self._calls: list[StreamedCall] = []  # those that are not booked yet
         self._last_call = Usage()
         self._fits = 0  # tokens, once the model refused more
@@ -71,6 +73,7 @@ class Exchange:
 
         async def build() -> Request:
             request = await self._request()
+            request = shaped(request, self.returns) if self.returns else request
             return nudged(evolve(request, tools=()), _OUT_OF_CALLS) if last else request
 
         request = await build()
@@ -166,7 +169,7 @@ class Exchange:
 
     async def _whole(self, request: Request) -> Response:
         """Get the model's reply, asked for again where it is none yet."""
-        whole = ReplyAssembler(request)
+        whole = ReplyAssembler(request, self.returns)
         while whole.response is None:
             try:
                 async with asyncio.timeout(self._meter.seconds) as clock:
@@ -181,6 +184,9 @@ class Exchange:
             self._meter.add(call.response.usage)
             whole.add(call.response)
             if whole.response is None:
+                if self._shown and not whole.said:
+                    self._shown = ""
+                    self._emit(Noticed(text="The answer had another shape than was asked for, and begins again."))
                 await self._meter.check()
         return whole.response
 

@@ -1,20 +1,23 @@
-"""Replies that are no answer yet: empty ones, mere thoughts, and those that were cut by their length.
+"""Replies that are no answer yet: empty ones, mere thoughts, those cut by their length, and those of another shape.
 
 What a model is asked once more is never stored; only the whole reply is, as one message.
 """
 
 from attrs import evolve
 
-from hermes_core.codec import plain_text
+from hermes_core.codec import dumps, plain_text
 from hermes_core.errors import Refused
+from hermes_core.kinds.console import Returns
 from hermes_core.types import Message, Part, Reasoning, Request, Response, Text, ToolCall
 
-__all__ = ["ReplyAssembler", "has_calls", "nudged"]
+__all__ = ["ReplyAssembler", "has_calls", "nudged", "shaped"]
 
 _NUDGES = {"empty": 3, "thought": 2, "refused": 1}  # how often a model is asked again
 _CUTS = 3  # how often a reply that reached its length is gone on with
 _EMPTY = "Your last reply was empty. Answer, or call a tool."
 _THOUGHT = "You have thought, but said nothing. Answer now, or call a tool."
+_SHAPE = "Your answer, once you are done, is JSON and nothing else. It fits this schema: "
+_UNFIT = "That answer does not fit. Give the whole JSON anew. What is wrong: "
 _GO_ON = "Your reply reached its length limit. Go on exactly where it stops, without repeating anything."
 
 
@@ -31,21 +34,28 @@ def nudged(request: Request, text: str) -> Request:
     return evolve(request, messages=(*request.messages, Message(role="user", parts=(Text(text=text),))))
 
 
-class ReplyAssembler:
-    """Takes responses until they make a reply. ``request`` is what to ask next."""
+def shaped(request: Request, returns: Returns) -> Request:
+    """Return the request with what its answer has to be: in words, and as an option for who can hold a model to it."""
+    options = {**request.options, "schema": returns.schema}
+    return evolve(nudged(request, f"{_SHAPE}{dumps(returns.schema)}"), options=options)
 
-    def __init__(self, request: Request) -> None:
+
+class ReplyAssembler:
+    """Takes responses until they make a reply. ``request`` is what to ask next, ``said`` what holds of it so far."""
+
+    def __init__(self, request: Request, returns: Returns | None = None) -> None:
         self.request = self._first = request
-        self._runtime: list[Part] = []
+        self.said: list[Part] = []
         self._tries: dict[str, int] = {}
-        self._cuts = 0
+        self._cuts = self._unfit = 0
+        self._returns = returns
         self.response: Response | None = None
 
     def add(self, response: Response) -> None:
         """Take one response; ``response`` is set when the reply is whole. Raises Refused when nothing comes."""
         message = response.message
         if not plain_text(message.parts).strip() and not has_calls(message):
-            if self._runtime:  # nothing more came to what was cut
+            if self.said:  # nothing more came to what was cut
                 self._end(response)
             else:
                 self._again(response)
@@ -55,22 +65,33 @@ class ReplyAssembler:
             self._end(response)
             return
         self._cuts += 1
-        said = Message(role="assistant", parts=tuple(self._runtime), meta=message.meta)
-        self.request = nudged(evolve(self._first, messages=(*self._first.messages, said)), _GO_ON)
+        self._after(message, _GO_ON)
+
+    def _after(self, message: Message, text: str) -> None:
+        said = Message(role="assistant", parts=tuple(self.said), meta=message.meta)
+        self.request = nudged(evolve(self._first, messages=(*self._first.messages, said)), text)
 
     def _take(self, message: Message) -> None:
         for part in message.parts:
-            last = self._runtime[-1] if self._runtime else None
+            last = self.said[-1] if self.said else None
             if isinstance(part, Reasoning) and self._cuts:
                 continue  # a second thought in the middle of a reply fits into no dialect
             if isinstance(part, Text) and isinstance(last, Text):
-                self._runtime[-1] = Text(text=last.text + part.text)
+                self.said[-1] = Text(text=last.text + part.text)
             else:
-                self._runtime.append(part)
+                self.said.append(part)
 
     def _end(self, response: Response) -> None:
-        if self._runtime != list(response.message.parts):
-            response = evolve(response, message=evolve(response.message, parts=tuple(self._runtime)))
+        judged = None if has_calls(response.message) else self._returns
+        if judged and (wrong := judged.misfit(plain_text(self.said))):
+            self._unfit += 1
+            if self._unfit >= judged.tries:
+                raise Refused(f"The model gave no answer of the shape that was asked for: {wrong}")
+            self._after(response.message, f"{_UNFIT}{wrong}")
+            self.said, self._cuts = [], 0
+            return
+        if self.said != list(response.message.parts):
+            response = evolve(response, message=evolve(response.message, parts=tuple(self.said)))
         self.response = response
 
     def _again(self, response: Response) -> None:

@@ -55,21 +55,19 @@ class RunningTurns:
         origin: str = "embed",
         owner: Principal | None = None,
         envelope: Envelope | None = None,
-        ask: AskPerson | None = None,
         stored: Callable[[], Awaitable[None]] | None = None,
         system: str = "",
-        model: str = "",
         turn_origin: TurnOrigin | None = None,
+        **how: Any,
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
 
         While another turn runs in the session, it waits. ``system`` is what a caller adds to a new session's prompt; a
-        session whose prompt says something else hears it with the message, as prompts do not change. ``model`` (or
-        ``provider:model``) answers this turn.
+        session whose prompt says something else hears it with the message. ``how`` makes a ``turn_origin``.
         """
         owner = owner or self._runtime.owner
         envelope = envelope or enveloped(message, session, origin, owner)
-        turn_origin = turn_origin or TurnOrigin(ask=ask, model=model)
+        turn_origin = turn_origin or TurnOrigin(**how)
         return self._events(session, partial(self._play, envelope, session, origin, owner, turn_origin, stored, system))
 
     def resume(

@@ -91,6 +91,7 @@ class TurnRun:
         self._id = os.urandom(16).hex()
         self._rows = TurnRows(sessions, state)
         self._model = Exchange(self._runtime, state, self._rows, self._meter, emit)
+        self._model.returns = turn_origin.returns
         self._changed = self._error = ""
         self._began = time.monotonic()
 

@@ -1,7 +1,7 @@
 """Where a turn comes from and where its end goes: what a way in says about one turn."""
 
 from hermes_core.brokers import TurnEnds
-from hermes_core.kinds.console import AskPerson
+from hermes_core.kinds.console import AskPerson, Returns
 from hermes_core.types import Speaker, TurnBounds
 from hermes_core.values import frozen
 
@@ -20,7 +20,7 @@ class TurnOrigin:
     ``effort`` are the conversation's own choice, empty where it made none; ``bounds`` are what it may do at most.
     ``above`` is the meter of the turn that it works for, whose person is asked as long as that turn lets them.
     A question that is ``lasting`` waits for its answer without a deadline. ``speaker`` is whose words it answers, None
-    where that is the session's owner.
+    where that is the session's owner; ``returns`` what its answer has to be, where that is not just any text.
     """
 
     ask: AskPerson | None = None
@@ -31,3 +31,4 @@ class TurnOrigin:
     above: "Meter | None" = None
     lasting: bool = False
     speaker: Speaker | None = None
+    returns: Returns | None = None

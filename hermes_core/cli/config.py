@@ -112,12 +112,3 @@ def sections(scope: Scope) -> dict[str, type]:
     from hermes_core.plugins.loader import config_sections
 
     return config_sections(scope.index, scope.consent())
-
-
-@config.command()
-@click.pass_obj
-def schema(scope: Scope) -> None:
-    """Print the JSON Schema of config.yaml, for editors."""
-    from hermes_core.config.describe import full_schema
-
-    click.echo(json.dumps(full_schema(sections(scope)), indent=2))

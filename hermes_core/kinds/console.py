@@ -1,14 +1,24 @@
 """What a platform may ask about the conversations that it carries."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from hermes_core.errors import UserError
-from hermes_core.types import Choice, Job, Question, Session, SlashCommand, Verdict, Wall
+from hermes_core.types import JSON, Choice, Job, Question, Session, SlashCommand, Verdict, Wall
 
-__all__ = ["AskPerson", "Console"]
+__all__ = ["AskPerson", "Console", "Returns"]
 
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
+
+
+class Returns(Protocol):
+    """What an answer has to be: JSON of a ``schema``. What does not fit is asked for anew, outside of the dialogue."""
+
+    schema: Mapping[str, JSON]
+    tries: int  # how many answers a model may give
+
+    def misfit(self, text: str) -> str:
+        """Say what is wrong with an answer, for the model; empty where nothing is."""
 
 
 class Console:

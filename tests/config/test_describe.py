@@ -5,7 +5,6 @@ from typing import Literal
 
 from attrs import NOTHING
 
-from hermes_core.config.describe import full_schema
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import get_value, load_settings
@@ -57,20 +56,6 @@ def test_a_class_becomes_a_json_schema() -> None:
         "required": ["token"],
         "additionalProperties": False,
     }
-
-
-def test_the_whole_schema_knows_plugins_sections_and_other_spellings() -> None:
-    schema = full_schema({"platforms.poll": Poll})
-    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    properties = schema["properties"]
-    poll, ours = properties["platforms"]["properties"]["poll"], properties["platforms"]["additionalProperties"]
-    assert poll["properties"] == ours["properties"] | json_schema(Poll)["properties"]
-    assert poll | {"properties": None} == json_schema(Poll) | {"properties": None}
-    assert ours["properties"]["allowed_users"]["items"] == {"type": ["string", "integer"]}
-    assert properties["tools"]["additionalProperties"] is True
-    assert properties["model"]["anyOf"][0] == {"type": "string"}
-    assert "api_mode" in properties["providers"]["additionalProperties"]["properties"]
-    assert schema["additionalProperties"] is False
 
 
 def test_rows_and_table_list_every_setting() -> None:

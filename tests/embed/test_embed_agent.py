@@ -62,15 +62,21 @@ def test_an_agent_uses_a_registered_function_and_remembers_the_call():
 
 
 def test_history_is_that_of_the_agents_session_oldest_first():
-    with agent() as other:
+    with agent(toolsets=["files"]) as other:
         other.run("list the files here")
-    with agent() as helper:
+    with agent(toolsets=["files"]) as helper:
         assert helper.state.tool_history == []
         helper.run("list the files here")
         helper.run("read notes.md")
         helper.run("read notes.md")
         assert [h.name for h in helper.state.tool_history] == ["list_files", "read_file", "read_file"]
         assert [h.repeats for h in helper.state.tool_history] == [0, 0, 1]
+
+
+def test_an_agent_has_no_tools_but_its_own():
+    with agent() as helper:
+        helper.run("list the files here")
+        assert [h.outcome for h in helper.state.tool_history] == ["refused"]
 
 
 def test_all_runs_of_an_agent_are_one_session_which_another_may_go_on_with():
@@ -219,13 +225,6 @@ async def test_leaving_a_turn_early_leaves_the_session_usable():
                 if isinstance(event, Called):
                     break
         assert (await hermes.run("hello", session="s")).session == "s"
-
-
-def test_one_turn_without_asyncio():
-    hermes = Hermes(home="state", provider="offline")
-    first = hermes.turn_sync("hello", session="s")
-    assert first.session == hermes.turn_sync("hello again", session="s").session == "s"
-    assert [m.role for m in asyncio.run(messages("state", "s"))] == ["user", "assistant"] * 2
 
 
 async def test_settings_of_the_program_beat_those_of_the_file(place):

@@ -117,7 +117,7 @@ async def by_embedding(house: House) -> None:
 
 async def by_agent(house: House) -> None:
     def go() -> None:
-        with Agent(home=house.home, provider="planned", config=house.config) as agent:
+        with Agent(home=house.home, provider="planned", config=house.config, toolsets=["terminal"]) as agent:
             agent.run(plan(house.calls))
 
     await asyncio.to_thread(go)

@@ -1,20 +1,26 @@
 """The agent: a Hermes with a loop of its own, one session, and functions as tools."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from hermes_core.embed import Answer, Hermes
 from hermes_core.errors import UserError
 from hermes_core.kinds import Tool
+from hermes_core.types import TurnBounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.types import Effect, HistoryEntry, Message
+    from pathlib import Path
 
-__all__ = ["Agent", "AgentState"]
+    from hermes_agent.typed import Answered
+    from hermes_core.embed import Distribution, HowTurn
+    from hermes_core.kinds.console import AskPerson
+    from hermes_core.types import JSON, Effect, HistoryEntry, Message, Principal
+
+__all__ = ["Agent", "AgentState", "Options"]
 
 T = TypeVar("T")
 
@@ -31,15 +37,49 @@ class AgentState:
         return self._agent._history()
 
 
+class Options(TypedDict, total=False):
+    """The options of Hermes that an agent takes, as ``Hermes`` says what they are."""
+
+    distribution: "Distribution"
+    home: "str | Path | None"
+    profile: str | None
+    config: "Mapping[str, JSON] | None"
+    provider: str
+    model: str
+    toolsets: Sequence[str]
+    ask: "AskPerson | None"
+    yolo: bool
+    safe_mode: bool
+    owner: "Principal | None"
+    strict: bool
+
+
 class Agent:
     """An agent for scripts: create it, register functions as tools, run, look at the history."""
 
-    def __init__(self, name: str = "agent", *, session: str = "", **options: Any) -> None:
-        """Take the ``options`` of Hermes (``provider``, ``model``, ``home``, ``toolsets``, ``ask`` …)."""
+    def __init__(
+        self,
+        name: str = "agent",
+        *,
+        session: str = "",
+        instructions: str = "",
+        tools: Iterable[Tool] = (),
+        **options: Unpack[Options],
+    ) -> None:
+        """Make an agent. It has no tools but its own, unless ``toolsets`` name some of the plugins' that are enabled.
+
+        Args:
+            name: What its sessions are said to come from.
+            session: The session to go on with; a new one where none is named.
+            instructions: What is added to the prompt of a new session, and said to one that is there.
+            tools: Tools of its own, beside the functions that are registered.
+            options: As of ``Hermes``.
+        """
         self.name = name
         self.session = session
         self.state = AgentState(self)
-        self._tools: list[Tool] = list(options.pop("tools", ()))
+        self._instructions = instructions
+        self._tools: list[Tool] = list(tools)
         self._options = options
         self._runner: asyncio.Runner
         self._busy = Lock()
@@ -59,12 +99,29 @@ class Agent:
         self._tools.append(made)
         return made
 
-    def run(self, message: "str | Message") -> Answer:
-        """Answer one message, in the same session every time. Raises HermesError when the turn fails."""
+    @overload
+    def run(self, message: "str | Message") -> Answer: ...
+    @overload
+    def run(self, message: "str | Message", *, returns: type[T], tries: int = 3) -> "Answered[T]": ...
+    @overload
+    def run(self, message: "str | Message", *, returns: Any, tries: int = 3) -> "Answered[Any]": ...
+    def run(self, message: "str | Message", *, returns: Any = None, tries: int = 3) -> "Answer | Answered[Any]":
+        """Answer one message, in the same session every time; with ``returns``, by a value of that type.
+
+        Raises HermesError when the turn fails: Refused where ``tries`` answers did not fit.
+        """
         if self._hermes is None:
             self._runner, self._hermes = asyncio.Runner(), self._begun()
             self._thread = ThreadPoolExecutor(1, "hermes-agent") if asyncio._get_running_loop() else None
-        answer = self._play(self._hermes.run(message, session=self.session, origin=self.name))
+        where: HowTurn = {"session": self.session, "origin": self.name, "system": self._instructions}
+        if not self._options.get("toolsets"):
+            where["bounds"] = TurnBounds(tools=tuple(tool.name for tool in self._tools))
+        if returns is None:
+            answer = self._play(self._hermes.run(message, **where))
+        else:
+            from hermes_agent.typed import run
+
+            answer = self._play(run(self._hermes, message, returns=returns, tries=tries, **where))
         self.session = answer.session
         return answer
 

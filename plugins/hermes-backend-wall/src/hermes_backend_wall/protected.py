@@ -44,6 +44,7 @@ class Protected:
         self._first: repository.Settings | None = None
         self._known = Known(folder)
         self._watched = Watched(folder)
+        self._listed: tuple[object, Sequence[str]] = (None, ())  # the places that were last put in order
         self._record = record
         self._remembered = Remembered(str(record), folder)
         self._beside: list[Baseline] = []  # what stood before the commands of others that ran as ours began
@@ -121,10 +122,16 @@ class Protected:
         known |= {"git": sorted(self._git), "links": self._links, "named": list(self._watched.named)}
         known |= {"first": {name: list(values) for name, values in (self._first or {}).items()}}
         known |= {"aside": str(self._aside), "capped": self._capped, "whole": self._had_all}
-        known["places"] = sorted(self._watched.places or ())
+        known["places"] = self._places()
         known["since"] = 0 if self._watched.whole and not exact else self._since
         known["began"] = self._began if exact else 0
         self._remembered.keep(known, self._before)
+
+    def _places(self) -> Sequence[str]:
+        """Put the places in order, once as long as they are the same: a tree has thousands."""
+        if self._listed[0] is not self._watched.places:
+            self._listed = (self._watched.places, sorted(self._watched.places or ()))
+        return self._listed[1]
 
     def recover(self) -> None:
         """Put back what commands changed before a Hermes was killed that ran them; told with the next result."""

@@ -9,6 +9,7 @@ from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Request, Tex
 from hermes_provider_gemini.line import Line, spelled
 from hermes_provider_gemini.thinking import generation, thinking_config
 from hermes_provider_kit.blobs import blob_bytes, blob_words
+from hermes_provider_kit.shape import wanted
 
 __all__ = ["SIGNATURE", "content_body"]
 
@@ -31,6 +32,8 @@ def content_body(line: Line, request: Request, model: str) -> dict[str, JSON]:
         settings["temperature"] = min(max(warmth, 0), 2)
     if thinking := thinking_config(name, str(request.options.get("effort") or "")):
         settings["thinkingConfig"] = thinking
+    if (schema := wanted(request)) and not request.tools:  # most models take one or the other
+        settings |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     body: dict[str, JSON] = {"contents": _contents(request.messages, line.key, signed=generation(name) >= (3, 0))}
     if system:
         body["systemInstruction"] = {"parts": [{"text": text} for text in system]}

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult, ToolSpec
 from hermes_provider_kit.blobs import blob_bytes, blob_words
+from hermes_provider_kit.shape import wanted
 from hermes_provider_ollama.line import Line
 from hermes_provider_ollama.shown import Shown
 
@@ -31,6 +32,8 @@ def chat_body(line: Line, request: Request, model: str, shown: Shown) -> dict[st
     }
     if request.tools:
         body["tools"] = [_declared(spec) for spec in request.tools]
+    elif schema := wanted(request):  # a grammar would let it say nothing else, so no call either
+        body["format"] = schema
     effort = str(request.options.get("effort") or "")
     if "thinking" in shown.can and effort:
         body["think"] = _think(model, effort)

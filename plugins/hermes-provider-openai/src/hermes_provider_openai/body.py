@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from hermes_core.types import JSON, Request
+from hermes_provider_kit.shape import named, wanted
 from hermes_provider_openai.entry import Entry
 from hermes_provider_openai.messages import Conversion, Encoded, Written, encoded, to_messages, to_tools
 
-__all__ = ["chat_body", "clamp_effort", "encode", "is_reasoning_model", "output_limit"]
+__all__ = ["chat_body", "clamp_effort", "encode", "held_to", "is_reasoning_model", "output_limit"]
 
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
@@ -41,6 +42,8 @@ def chat_body(
     elif temperature is not None and entry.temperature != "omit" and not reasoning_model:
         body["temperature"] = temperature
     _add_effort(body, entry, str(request.options.get("effort") or ""))
+    if schema := held_to(entry, request, model):
+        body["response_format"] = {"type": "json_schema", "json_schema": named(schema)}
     for over in (entry.extra_body, extra):
         for name, value in over.items():
             if value is None:
@@ -48,6 +51,12 @@ def chat_body(
             else:
                 body[name] = value
     return body
+
+
+def held_to(entry: Entry, request: Request, model: str) -> dict[str, JSON]:
+    """The schema that the service can hold the answer to; empty where there is none, or it cannot."""
+    able = model.rsplit("/", 1)[-1].lower().startswith(entry.schemas) and not (entry.local and request.tools)
+    return wanted(request) if entry.schemas and able else {}
 
 
 def encode(body: Mapping[str, JSON]) -> bytes:

@@ -44,6 +44,8 @@ class Entry:
     ``prices_from`` says where they were read and when.
     ``media_models`` are those for ``embed``, ``see``, ``draw``, ``speak`` and
     ``transcribe``, where none is named.
+    ``schemas`` are prefixes of models that can be held to a schema, an empty one for all; what runs on a machine of
+    one's own is not while it may call tools, as a grammar there lets it say nothing else.
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
     """
 
@@ -73,6 +75,7 @@ class Entry:
     reasoning_models: tuple[str, ...] = ()
     effort: Literal["", "reasoning_effort", "reasoning", "thinking"] = ""
     efforts: tuple[str, ...] = ()
+    schemas: tuple[str, ...] = ()
     replay: tuple[Literal["reasoning_content", "reasoning", "reasoning_details"], ...] = ()
     filler: bool = False
     tool_images: Literal["user", "list", "none"] = "user"

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult
-from hermes_provider_openai.body import clamp_effort, encode, is_reasoning_model, output_limit
+from hermes_provider_kit.shape import named
+from hermes_provider_openai.body import clamp_effort, encode, held_to, is_reasoning_model, output_limit
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.messages import function_name
 from hermes_provider_openai.pictures import describe, picture_url
@@ -40,6 +41,8 @@ def responses_arguments(line: Line, request: Request, model: str) -> dict[str, J
         ]
     if limit := output_limit(line.entry, request):
         made["max_output_tokens"] = limit
+    if schema := held_to(line.entry, request, model):
+        made["text"] = {"format": {"type": "json_schema", **named(schema)}}
     temperature = request.options.get("temperature")
     if temperature is not None and line.entry.temperature != "omit" and not thinks:
         made["temperature"] = temperature

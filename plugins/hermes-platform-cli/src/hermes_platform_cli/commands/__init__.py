@@ -50,6 +50,7 @@ _MADE = {
     "config show": "settings:make_show",
     "config path": "settings:make_path",
     "config env-path": "settings:make_env_path",
+    "config schema": "schema:make_schema",
     "config edit": "settings:make_edit",
     "dump": "dump:make_dump",
     "update": "update:make_update",
