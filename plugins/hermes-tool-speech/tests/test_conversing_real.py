@@ -11,7 +11,7 @@ import wave
 import pytest
 
 from hermes_core.kinds import tool
-from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing import Call, FakePlatform, ScriptedProvider
 from hermes_core.types import Noticed, Text
 
 from .test_conversing import alive, block
@@ -46,7 +46,7 @@ def house(hermes, scripted, tmp_path):
     """A terminal whose microphone gives these parts, to a model that says these answers."""
 
     @contextlib.asynccontextmanager
-    async def made(parts, *answers, **settings):
+    async def made(parts, *answers, provider=None, **settings):
         log, player = tmp_path / "log", tmp_path / "player"
         log.touch()
         player.write_text(PLAYER.format(log=log))
@@ -55,6 +55,7 @@ def house(hermes, scripted, tmp_path):
         speech = {
             "microphone": str(tmp_path / "microphone.wav"),
             "silence": 0.5,
+            "voices": False,
             "speak_with": "espeak-ng",
             "hear_with": "ears",
             "programs": {"ears": {"hear": ["sh", "-c", EARS, "ears", "{input}"]}},
@@ -62,7 +63,7 @@ def house(hermes, scripted, tmp_path):
             **settings,
         }
         hermes.configure({"tools.speech": speech})
-        provider = scripted(*answers)
+        provider = provider or scripted(*answers)
         for one in (provider, "hermes_tool_commands", "hermes_tool_speech"):
             hermes.tmp_plugin(one)
         room = Room()
@@ -124,6 +125,50 @@ async def test_speech_cuts_off_what_is_said_and_the_model_is_told_where(house):
         assert cut in " ".join(LONG.split())
         assert not LONG.strip().endswith(cut), "the rest was not said"
         assert "did not hear the rest" in note.text
+
+
+class Slow(ScriptedProvider):
+    """Says the first part of an answer, and the rest of it only when it may."""
+
+    def __init__(self, *steps):
+        super().__init__(steps)
+        self.may, self.left = asyncio.Event(), False
+
+    async def stream(self, request):
+        whole = [one async for one in super().stream(request)]
+        half = len(whole) // 2
+        for at, delta in enumerate(whole):
+            if at == half:
+                try:
+                    await self.may.wait()
+                except asyncio.CancelledError:
+                    self.left = True
+                    raise
+            yield delta
+
+
+async def test_the_first_sentence_is_said_before_the_last_is_written(house):
+    slow = Slow(LONG, "Bye.")
+    async with house(WORDS, provider=slow, barge_in=False) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: played(room)[0] > 1)
+        assert not slow.may.is_set(), "a sign that it listens, and a sentence, were played"
+        slow.may.set()
+        await room.until(lambda: played(room)[0] > 2)
+        assert await room.console.interrupt("someone")
+        await room.until(lambda: len(slow.requests) == 2)
+
+
+async def test_speech_stops_the_turn_that_is_still_at_work(house):
+    slow = Slow(LONG, "Yes?")
+    async with house([(4.0, 20), (1.0, 5_000), (1.0, 20)], provider=slow) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: slow.left)
+        slow.may.set()
+        await room.until(lambda: len(slow.requests) == 2)
+        words, note = asked(room, 1)
+        assert words.text == "some words"
+        assert "cut off behind “" in note.text
 
 
 async def test_where_something_from_outside_is_said_no_microphone_is_open(house, hermes):
