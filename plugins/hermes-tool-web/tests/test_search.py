@@ -78,12 +78,14 @@ def test_every_row_has_its_answer_and_the_manifest_its_secrets():
 
 
 def services_block() -> str:
-    lines = ["| Name | Service | Secret | Terms |", "|---|---|---|---|"]
+    lines = ["| Name | Service | Secret | Terms | Compared with |", "|---|---|---|---|---|"]
     for row in services().values():
         secret = ", ".join(f"`{name}`" for name in (row.key, row.other) if name)
         free = " (free without)" if row.key and row.keyless else ""
         about = "" if row.general else f", {row.about}"
-        lines.append(f"| `{row.name}` | [{row.title}]({row.source}){about} | {secret}{free} | {row.terms} |")
+        lines.append(
+            f"| `{row.name}` | [{row.title}]({row.source}){about} | {secret}{free} | {row.terms} | {row.checked} |"
+        )
     return "\n".join(lines)
 
 

@@ -28,6 +28,7 @@ class Row:
     key: str
     base: str
     headers: Mapping[str, str]
+    checked: str  # what its requests and answers were compared with
     speak: Mapping[str, Any] = field(factory=dict)
     hear: Mapping[str, Any] = field(factory=dict)
 

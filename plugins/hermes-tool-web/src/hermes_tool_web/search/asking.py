@@ -125,7 +125,7 @@ def _hits(service: Service, answer: Fetched) -> Iterator[Hit]:
         raise ValueError
     for one in lists:
         for row in one or ():
-            if isinstance(row, Mapping) and all(row.get(name) == value for name, value in service.only.items()):
+            if isinstance(row, Mapping):
                 yield _hit(service, row)
 
 
