@@ -6,6 +6,7 @@ a turn, and by a line that is typed; the model is told where.
 
 import asyncio
 import contextlib
+import subprocess
 import wave
 
 import pytest
@@ -171,6 +172,45 @@ async def test_speech_stops_the_turn_that_is_still_at_work(house):
         assert "cut off behind “" in note.text
 
 
+def recorders(folder):
+    return [int(pid) for pid in (folder / "recorders").read_text().split()]
+
+
+def run(*words):
+    subprocess.run([str(word) for word in words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def person(tmp_path):
+    """A program that records what espeak-ng says twice, in a noisy room, as slowly as somebody speaks."""
+    said, quiet, heard = tmp_path / "said.wav", tmp_path / "quiet.wav", tmp_path / "heard.wav"
+    run("espeak-ng", "-s", 130, "-w", tmp_path / "own.wav", "please stop talking now, and tell me the time")
+    run("sox", tmp_path / "own.wav", "-r", 16_000, "-c", 1, "-b", 16, said)
+    run("sox", "-R", "-n", "-r", 16_000, "-c", 1, "-b", 16, quiet, "synth", 5, "brownnoise", "vol", 0.05)
+    run("sox", quiet, said, quiet, heard)
+    recorder = tmp_path / "recorder"
+    recorder.write_text(
+        f"#!/bin/sh\necho $$ >> {tmp_path}/recorders\n"
+        f"exec ffmpeg -v error -nostdin -re -i {heard} -f s16le -ac 1 -ar 16000 -\n"
+    )
+    recorder.chmod(0o755)
+    return recorder
+
+
+async def test_a_voice_in_a_noisy_room_is_heard_by_a_program_and_stops_the_turn(house, person, tmp_path):
+    slow = Slow(LONG, "Yes?")
+    program = {"microphone": "", "recorder": [str(person)], "voices": True, "silence": 0.4, "threshold": 100}
+    async with house([], provider=slow, **program) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: slow.left)
+        slow.may.set()
+        await room.until(lambda: len(slow.requests) == 2)
+        assert asked(room, 0)[0].text == asked(room, 1)[0].text == "some words"
+        assert "cut off behind “" in asked(room, 1)[-1].text
+        await room.service.say("/talk off")
+        await room.until(lambda: not any(map(alive, recorders(tmp_path))))
+
+
 async def test_where_something_from_outside_is_said_no_microphone_is_open(house, hermes):
     @tool(untrusted=True)
     async def page() -> str:
@@ -277,6 +317,8 @@ async def test_a_player_that_breaks_ends_it_and_the_person_is_told(house, tmp_pa
     [
         ({"player": ["no-such-player"]}, "no program no-such-player"),
         ({"microphone": "/nowhere/m.wav"}, "The microphone cannot be used"),
+        ({"microphone": "", "recorder": ["no-such-recorder"]}, "no program no-such-recorder"),
+        ({"microphone": "", "recorder": ["sh", "-c", "echo busy >&2"]}, "sh ended: busy"),
         ({"speak_with": "nobody"}, "names 'nobody', which is none"),
         ({"hear_with": "nobody"}, "names 'nobody', which is none"),
     ],

@@ -81,8 +81,8 @@ async def noticed(ears: Ears, config: Config, playing: Callable[[], bool] = lamb
                 if pause >= _FADES:  # what was heard in a pause says nothing of the loudspeaker
                     kept.clear()
                 pause = 0
-                if len(kept) == _LATE:
-                    before.append(kept[0][1])
+                if len(kept) == _LATE:  # noise is no loudspeaker
+                    before.append(kept[0][1] if kept[0][2] else 0.0)
             else:
                 pause += 1
             kept.append((block, level(block), voice))
