@@ -25,6 +25,7 @@ from hermes_tool_speech.ways import hearing, speaking
 
 __all__ = ["Talk", "Talks", "talk_of"]
 
+_AGAIN = 2  # times that it listens again where no words were understood
 _STARTS, _ENDS = (660, 880), (440, 330)  # tones: it listens; it does not any more
 _BRIEF = "(A spoken conversation has begun: what you answer is read aloud. Be brief, and use no tables.)"
 
@@ -55,7 +56,8 @@ class Talk:
         speaking(self._ctx)
         if why := player_missing(self._config):
             raise UserError(why)
-        said = await self._listen(self._ears(), session)
+        if not (said := await self._listen(self._ears(), session)):
+            raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
         self.session_id, self.since, self.state, self._told, self.why = session.id, time.time(), "answering", False, ""
         return Message(role="user", parts=(Text(text=said),))
 
@@ -130,6 +132,12 @@ class Talk:
             first = await self._say(reading, session, ears)
             ears = ears if ears and not ears.closed else self._ears()
             said = await self._listen(ears, session, first)
+            for _ in range(_AGAIN):  # a cough has no words
+                if said:
+                    break
+                said = await self._listen(ears := self._ears(), session)
+            if not said:
+                raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
             self.state = "answering"
             message = Message(role="user", parts=(Text(text=said),))
             order = TurnOrder(session=session.id, speaker=session.speaker)
@@ -156,7 +164,7 @@ class Talk:
             await play(self._config, tone(*_ENDS))
 
     async def _listen(self, ears: Ears, session: Session, first: Sequence[bytes] = ()) -> str:
-        """What is said now, in words; ``first`` is its begin, where it was heard already."""
+        """What is said now, empty without words; ``first`` is its begin, where it was heard already."""
         config = self._config
         try:
             self.state = "listening"
@@ -168,12 +176,8 @@ class Talk:
             sound = await listened(ears.blocks(first), config)
         finally:
             await ears.close()
-        said = (
-            await hearing(self._ctx).hear(Blob(media_type="audio/wav", data=sound, name="said.wav"), session)
-        ).strip()
-        if not said:
-            raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
-        return said
+        said = await hearing(self._ctx).hear(Blob(media_type="audio/wav", data=sound, name="said.wav"), session)
+        return said.strip()
 
     async def _say(self, reading: Reading, session: Session, ears: Ears | None) -> Sequence[bytes]:
         """Say an answer as it comes; what was heard above it, where speech cut it off."""

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from hermes_tool_speech.spoken import spoken
+from hermes_tool_speech.ways import LONGEST
 
 __all__ = ["Reading", "sentences"]
 
@@ -43,6 +44,7 @@ class Reading:
         self.outside = asyncio.Event()  # what is said may repeat what is from outside
         self.over = False  # nothing comes any more
         self._text, self._at, self._skips = "", 0, False  # of the reply that comes: all, how much of it was cut
+        self._given = 0  # characters of it that are to be said
         self._pieces, self._said = deque[str](), list[str]()
         self._come = asyncio.Event()
         self._now, self._begun, self._length = "", 0.0, 0.0  # what is being said, since when, how long it is
@@ -52,16 +54,22 @@ class Reading:
     def feed(self, text: str, *, whole: bool) -> None:
         """Take all that has come of a reply, and whether that is the ``whole`` of it."""
         if not text.startswith(self._text):  # another reply, or this one anew
-            self._at, self._skips = 0, False
+            self._begin_reply()
         self._text = text
         rest = text[self._at :]
         if end := len(rest) if whole else _whole_sentences(rest):
             self._at += end
-            if not self._skips:
-                self._pieces.extend(sentences(spoken(rest[:end])))
+            for piece in () if self._skips else sentences(spoken(rest[:end])):
+                if self._given < LONGEST:  # the rest is read
+                    self._pieces.append(piece)
+                    self._given += len(piece)
         if whole:
-            self._text, self._at, self._skips = "", 0, False
+            self._begin_reply()
+            self._text = ""
         self._come.set()
+
+    def _begin_reply(self) -> None:
+        self._at, self._given, self._skips = 0, 0, False
 
     def skip(self) -> None:
         """Say no more of the reply that comes now, and nothing of what waits."""
