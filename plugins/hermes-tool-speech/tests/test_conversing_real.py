@@ -133,13 +133,14 @@ class Slow(ScriptedProvider):
 
     def __init__(self, *steps):
         super().__init__(steps)
-        self.may, self.left = asyncio.Event(), False
+        self.may, self.begun, self.left = asyncio.Event(), False, False
 
     async def stream(self, request):
         whole = [one async for one in super().stream(request)]
         half = len(whole) // 2
         for at, delta in enumerate(whole):
             if at == half:
+                self.begun = True
                 try:
                     await self.may.wait()
                 except asyncio.CancelledError:
@@ -158,6 +159,21 @@ async def test_the_first_sentence_is_said_before_the_last_is_written(house):
         await room.until(lambda: played(room)[0] > 2)
         assert await room.console.interrupt("someone")
         await room.until(lambda: len(slow.requests) == 2)
+
+
+async def test_a_key_before_the_first_sound_stops_the_turn_and_nothing_of_it_is_said(house):
+    slow = Slow(LONG, "Yes?")
+    mute = {"speak": ["sh", "-c", 'sleep 2; espeak-ng -f "$1" -w "$2"', "mute", "{text}", "{output}"]}
+    hears = {"hear": ["sh", "-c", EARS, "ears", "{input}"]}
+    more = {"speak_with": "mute", "programs": {"mute": mute, "ears": hears}, "barge_in": False}
+    async with house(WORDS, provider=slow, **more) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: slow.begun)
+        assert await room.console.interrupt("someone")
+        slow.may.set()
+        await room.until(lambda: len(slow.requests) == 2)
+        begun = [float(line.split()[2]) for line in room.log.read_text().splitlines() if line.startswith("begin")]
+        assert max(begun) < 1, "only tones were played"
 
 
 async def test_speech_stops_the_turn_that_is_still_at_work(house):

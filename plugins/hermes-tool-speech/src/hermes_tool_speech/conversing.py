@@ -107,10 +107,11 @@ class Talk:
 
     def turn_over(self, session: Session, *, done: bool) -> None:
         """Say the rest of it, and listen; what a key stopped, or an error, is said no more."""
-        self._of_turn(session).end()
+        (reading := self._of_turn(session)).end()
         if self._round is None or self._round.done():
-            self._begin_round(session)
-        elif not done and self.state == "speaking":
+            if not reading.left:  # else what the person said then waits already
+                self._begin_round(session)
+        elif not done and self.state != "listening":
             self._hush.set()
 
     def _of_turn(self, session: Session) -> Reading:
@@ -203,6 +204,7 @@ class Talk:
                 return ()
             self._cut = reading.cut()
             if not reading.over:
+                reading.left = True
                 await self._ctx.turns.interrupt(session.id, owner=session.owner)
             return above.result() if above and not key.done() else ()
         finally:

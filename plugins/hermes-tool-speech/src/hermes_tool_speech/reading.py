@@ -43,6 +43,7 @@ class Reading:
         self.turn = turn
         self.outside = asyncio.Event()  # what is said may repeat what is from outside
         self.over = False  # nothing comes any more
+        self.left = False  # the person left it before its end, and speaks
         self._text, self._at, self._skips = "", 0, False  # of the reply that comes: all, how much of it was cut
         self._given = 0  # characters of it that are to be said
         self._pieces, self._said = deque[str](), list[str]()
