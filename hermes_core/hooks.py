@@ -206,6 +206,11 @@ async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> Non
 
 
 @observe
+async def on_words(ctx: PluginContext, session: Session, request: Request, text: str) -> None:
+    """Hear a reply as it comes: ``text`` is all of it until now. One that broke off begins anew."""
+
+
+@observe
 async def post_llm_call(
     ctx: PluginContext, session: Session, request: Request, response: Response, seconds: float
 ) -> None:
@@ -277,15 +282,9 @@ async def redirect_tool_call(ctx: PluginContext, session: Session, call: ToolCal
 
 @transform
 async def transform_tool_result(
-    ctx: PluginContext,
-    session: Session,
-    call: ToolCall,
-    result: ToolResult,
-    workspace: Workspace,
-    looks: bool,
-    touches: frozenset[str],
-    twin: bool,
-) -> ToolResult | None:
+    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace,
+    looks: bool, touches: frozenset[str], twin: bool,
+) -> ToolResult | None:  # fmt: skip
     """Change a tool's result before it is stored and shown to the model. ``workspace`` is where it ran.
 
     ``looks`` says that its tool is ``idempotent``, ``touches`` its resource keys where they are known, and ``twin``

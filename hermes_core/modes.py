@@ -6,19 +6,9 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 __all__ = [
-    "DEADLINES",
-    "MODEL_DEADLINE",
-    "PROJECT",
-    "REGISTER_DEADLINE",
-    "Mode",
-    "ask",
-    "contribute",
-    "decide",
-    "hookimpl",
-    "mode_of",
-    "observe",
-    "transform",
-]
+    "DEADLINES", "MODEL_DEADLINE", "PROJECT", "REGISTER_DEADLINE", "Mode", "ask", "contribute", "decide", "hookimpl",
+    "mode_of", "observe", "transform",
+]  # fmt: skip
 
 PROJECT = "hermes"
 Mode = Literal["contribute", "observe", "transform", "decide", "ask"]

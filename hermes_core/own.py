@@ -140,6 +140,7 @@ HOOKS = (  # of [hooks] use: from hooks.py
     "on_session_deleted",
     "on_turn_start",
     "on_turn_end",
+    "on_words",
     "post_llm_call",
     "post_tool_call",
     "on_fault",

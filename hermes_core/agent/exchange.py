@@ -218,10 +218,10 @@ class Exchange:
             async for delta in stream:
                 held.append(delta)
                 if self._rows.there:  # nothing is shown that a crash could not find again
-                    self._show(held)
+                    await self._show(held, request)
                 die_at("mid_stream")
         await self._rows.get()
-        self._show(held)
+        await self._show(held, request)
         return call
 
     async def keep_shown(self, *, left: bool = False) -> None:
@@ -236,7 +236,8 @@ class Exchange:
             anew = Message(role="user", parts=(Text(text=_ANEW),), meta={"hermes": {"added": "hermes"}})
             await store.journal.add_words(turn, [said, anew] if left else [said])
 
-    def _show(self, held: list[Delta]) -> None:
+    async def _show(self, held: list[Delta], request: Request) -> None:
+        before = self._shown
         for delta in held:
             if isinstance(delta, TextDelta) and delta.text:
                 self._shown += delta.text
@@ -244,3 +245,6 @@ class Exchange:
             elif isinstance(delta, ReasoningDelta) and delta.text:
                 self._emit(Thinking(text=delta.text))
         held.clear()
+        if self._shown != before:
+            heard = {"session": self._state.session, "request": request, "text": self._shown}
+            await self._runtime.dispatch.observe("on_words", **heard)

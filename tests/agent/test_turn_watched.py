@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,7 @@ from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.store import leases
 from hermes_core.testing import Call, Fail
-from hermes_core.types import Effect, Ended, Envelope, Message, Session, Text
+from hermes_core.types import CallDelta, Done, Effect, Ended, Envelope, Message, Session, Text, TextDelta
 
 
 @frozen
@@ -73,6 +74,29 @@ async def play(hermes, text="hello", **options):
     events = [event async for event in hermes.turn(text, **options)]
     await hermes.runtime.dispatch.settle()
     return events
+
+
+async def test_a_reply_is_told_as_it_comes_and_each_by_itself(hermes, scripted) -> None:
+    heard = list[str]()
+
+    @hookimpl
+    async def on_words(session, request, text) -> None:
+        assert request.messages[-1].role in ("user", "tool")
+        assert session.turn
+        heard.append(text)
+
+    @tool
+    async def look() -> str:
+        """Look around."""
+        return "a wall"
+
+    hermes.tmp_plugin(look, on_words)
+    call = [TextDelta(text="I look."), CallDelta(index=0, id="1", name="look", arguments="{}"), Done(reason="tools")]
+    hermes.tmp_plugin(scripted(call, "It is a wall."))
+    await play(hermes)
+    assert heard[0] == "I look."
+    assert heard[-1] == "It is a wall."
+    assert all(later.startswith(before) for before, later in pairwise(heard[1:]))
 
 
 async def test_every_step_of_a_turn_is_told_with_one_trace(hermes, scripted, seen) -> None:

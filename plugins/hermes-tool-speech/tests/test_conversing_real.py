@@ -6,12 +6,13 @@ a turn, and by a line that is typed; the model is told where.
 
 import asyncio
 import contextlib
+import subprocess
 import wave
 
 import pytest
 
 from hermes_core.kinds import tool
-from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing import Call, FakePlatform, ScriptedProvider
 from hermes_core.types import Noticed, Text
 
 from .test_conversing import alive, block
@@ -46,7 +47,7 @@ def house(hermes, scripted, tmp_path):
     """A terminal whose microphone gives these parts, to a model that says these answers."""
 
     @contextlib.asynccontextmanager
-    async def made(parts, *answers, **settings):
+    async def made(parts, *answers, provider=None, **settings):
         log, player = tmp_path / "log", tmp_path / "player"
         log.touch()
         player.write_text(PLAYER.format(log=log))
@@ -55,6 +56,7 @@ def house(hermes, scripted, tmp_path):
         speech = {
             "microphone": str(tmp_path / "microphone.wav"),
             "silence": 0.5,
+            "voices": False,
             "speak_with": "espeak-ng",
             "hear_with": "ears",
             "programs": {"ears": {"hear": ["sh", "-c", EARS, "ears", "{input}"]}},
@@ -62,7 +64,7 @@ def house(hermes, scripted, tmp_path):
             **settings,
         }
         hermes.configure({"tools.speech": speech})
-        provider = scripted(*answers)
+        provider = provider or scripted(*answers)
         for one in (provider, "hermes_tool_commands", "hermes_tool_speech"):
             hermes.tmp_plugin(one)
         room = Room()
@@ -124,6 +126,105 @@ async def test_speech_cuts_off_what_is_said_and_the_model_is_told_where(house):
         assert cut in " ".join(LONG.split())
         assert not LONG.strip().endswith(cut), "the rest was not said"
         assert "did not hear the rest" in note.text
+
+
+class Slow(ScriptedProvider):
+    """Says the first part of an answer, and the rest of it only when it may."""
+
+    def __init__(self, *steps):
+        super().__init__(steps)
+        self.may, self.begun, self.left = asyncio.Event(), False, False
+
+    async def stream(self, request):
+        whole = [one async for one in super().stream(request)]
+        half = len(whole) // 2
+        for at, delta in enumerate(whole):
+            if at == half:
+                self.begun = True
+                try:
+                    await self.may.wait()
+                except asyncio.CancelledError:
+                    self.left = True
+                    raise
+            yield delta
+
+
+async def test_the_first_sentence_is_said_before_the_last_is_written(house):
+    slow = Slow(LONG, "Bye.")
+    async with house(WORDS, provider=slow, barge_in=False) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: played(room)[0] > 1)
+        assert not slow.may.is_set(), "a sign that it listens, and a sentence, were played"
+        slow.may.set()
+        await room.until(lambda: played(room)[0] > 2)
+        assert await room.console.interrupt("someone")
+        await room.until(lambda: len(slow.requests) == 2)
+
+
+async def test_a_key_before_the_first_sound_stops_the_turn_and_nothing_of_it_is_said(house):
+    slow = Slow(LONG, "Yes?")
+    mute = {"speak": ["sh", "-c", 'sleep 2; espeak-ng -f "$1" -w "$2"', "mute", "{text}", "{output}"]}
+    hears = {"hear": ["sh", "-c", EARS, "ears", "{input}"]}
+    more = {"speak_with": "mute", "programs": {"mute": mute, "ears": hears}, "barge_in": False}
+    async with house(WORDS, provider=slow, **more) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: slow.begun)
+        assert await room.console.interrupt("someone")
+        slow.may.set()
+        await room.until(lambda: len(slow.requests) == 2)
+        begun = [float(line.split()[2]) for line in room.log.read_text().splitlines() if line.startswith("begin")]
+        assert max(begun) < 1, "only tones were played"
+
+
+async def test_speech_stops_the_turn_that_is_still_at_work(house):
+    slow = Slow(LONG, "Yes?")
+    async with house([(4.0, 20), (1.0, 5_000), (1.0, 20)], provider=slow) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: slow.left)
+        slow.may.set()
+        await room.until(lambda: len(slow.requests) == 2)
+        words, note = asked(room, 1)
+        assert words.text == "some words"
+        assert "cut off behind “" in note.text
+
+
+def recorders(folder):
+    return [int(pid) for pid in (folder / "recorders").read_text().split()]
+
+
+def run(*words):
+    subprocess.run([str(word) for word in words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def person(tmp_path):
+    """A program that records what espeak-ng says twice, in a noisy room, as slowly as somebody speaks."""
+    said, quiet, heard = tmp_path / "said.wav", tmp_path / "quiet.wav", tmp_path / "heard.wav"
+    run("espeak-ng", "-s", 130, "-w", tmp_path / "own.wav", "please stop talking now, and tell me the time")
+    run("sox", tmp_path / "own.wav", "-r", 16_000, "-c", 1, "-b", 16, said)
+    run("sox", "-R", "-n", "-r", 16_000, "-c", 1, "-b", 16, quiet, "synth", 5, "brownnoise", "vol", 0.05)
+    run("sox", quiet, said, quiet, heard)
+    recorder = tmp_path / "recorder"
+    recorder.write_text(
+        f"#!/bin/sh\necho $$ >> {tmp_path}/recorders\n"
+        f"exec ffmpeg -v error -nostdin -re -i {heard} -f s16le -ac 1 -ar 16000 -\n"
+    )
+    recorder.chmod(0o755)
+    return recorder
+
+
+async def test_a_voice_in_a_noisy_room_is_heard_by_a_program_and_stops_the_turn(house, person, tmp_path):
+    slow = Slow(LONG, "Yes?")
+    program = {"microphone": "", "recorder": [str(person)], "voices": True, "silence": 0.4, "threshold": 100}
+    async with house([], provider=slow, **program) as room:
+        await room.service.say("/talk on")
+        await room.until(lambda: slow.left)
+        slow.may.set()
+        await room.until(lambda: len(slow.requests) == 2)
+        assert asked(room, 0)[0].text == asked(room, 1)[0].text == "some words"
+        assert "cut off behind “" in asked(room, 1)[-1].text
+        await room.service.say("/talk off")
+        await room.until(lambda: not any(map(alive, recorders(tmp_path))))
 
 
 async def test_where_something_from_outside_is_said_no_microphone_is_open(house, hermes):
@@ -232,6 +333,8 @@ async def test_a_player_that_breaks_ends_it_and_the_person_is_told(house, tmp_pa
     [
         ({"player": ["no-such-player"]}, "no program no-such-player"),
         ({"microphone": "/nowhere/m.wav"}, "The microphone cannot be used"),
+        ({"microphone": "", "recorder": ["no-such-recorder"]}, "no program no-such-recorder"),
+        ({"microphone": "", "recorder": ["sh", "-c", "echo busy >&2"]}, "sh ended: busy"),
         ({"speak_with": "nobody"}, "names 'nobody', which is none"),
         ({"hear_with": "nobody"}, "names 'nobody', which is none"),
     ],

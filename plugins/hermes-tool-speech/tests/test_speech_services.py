@@ -16,7 +16,7 @@ from hermes_core.types import Blob
 from hermes_tool_kit.testing import LoopbackService
 from hermes_tool_speech.config import Config
 from hermes_tool_speech.services import services
-from hermes_tool_speech.ways import hearing, speaking
+from hermes_tool_speech.ways import hearing, must_sound, speaking
 
 KEY = "k3y-that-nobody-sees"
 MANIFEST = read_manifest(Path(hermes_tool_speech.__file__).with_name("hermes-plugin.toml"))
@@ -145,3 +145,13 @@ async def test_who_cannot_do_it_and_who_is_nobody_is_said(make):
     assert "espeak-ng" in failed.value.hint
     with pytest.raises(UserError, match="from 1 to"):
         await hearing(make(hear_with="deepgram")).hear(Blob(media_type="audio/ogg", data=b""))
+
+
+@pytest.mark.parametrize("said", [b'{"error": "quota"}', b"<html>", "Zu viele Anfragen für heute".encode()])
+async def test_who_gives_a_text_when_asked_to_speak_is_no_voice(said, make, server):
+    server.answer = (200, "application/json", said)
+    with pytest.raises(HermesError, match=r"ElevenLabs was to speak, and gave no sound\."):
+        await speaking(make(speak_with="elevenlabs")).speak("Hello, you.")
+    for made in (Blob(media_type="audio/mpeg", data=said), Blob(media_type="image/png", data=b"\x89PNG\r\n")):
+        with pytest.raises(HermesError, match="gave no sound"):
+            must_sound("the model", made)

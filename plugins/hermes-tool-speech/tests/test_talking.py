@@ -17,7 +17,9 @@ from hermes_core.errors import UserError
 from hermes_core.notices import heard_by
 from hermes_core.types import Envelope, MediaResponse, Session
 from hermes_tool_speech.config import Config
-from hermes_tool_speech.talking import RATE, listened, microphone, talk_command
+from hermes_tool_speech.detector import RATE
+from hermes_tool_speech.microphone import microphone
+from hermes_tool_speech.talking import listened, talk_command
 
 from .test_speech_services import MANIFEST, plugin_context
 
@@ -40,7 +42,7 @@ def write(path, data, rate=RATE):
 
 async def heard(path, **more):
     """How many seconds of it are taken for speech."""
-    config = Config(microphone=path, **more)
+    config = Config(microphone=path, voices=False, **more)
     with wave.open(io.BytesIO(await listened(microphone(config), config))) as file:
         return file.getnframes() / file.getframerate()
 
@@ -73,7 +75,7 @@ async def test_whatever_comes_it_ends(blocks):
             yield block
 
     with suppress(UserError):  # nothing was heard
-        assert (await listened(come(), Config(silence=0.3))).startswith(b"RIFF")
+        assert (await listened(come(), Config(silence=0.3, voices=False))).startswith(b"RIFF")
 
 
 @pytest.mark.parametrize(("name", "data"), [("gone.wav", None), ("broken.wav", b"RIFF"), ("empty.wav", b"")])
@@ -115,7 +117,7 @@ async def test_a_microphone_that_is_unplugged_is_said_and_let_go(monkeypatch):
     device = Device([samples((0.03, 20))] * 3)
     module = types.SimpleNamespace(RawInputStream=device, PortAudioError=OSError)
     monkeypatch.setitem(sys.modules, "sounddevice", module)
-    monkeypatch.setattr("hermes_tool_speech.talking._DEAD", 0.1)
+    monkeypatch.setattr("hermes_tool_speech.microphone._DEAD", 0.1)
     with pytest.raises(UserError, match="The microphone is closed: nothing comes from it"):
         async for _ in microphone(Config(), sign=False):
             pass
@@ -127,7 +129,7 @@ async def test_what_was_said_is_what_the_person_typed(tmp_path):
     ctx = plugin_context(
         MANIFEST,
         tmp_path / "home",
-        config=Config(microphone=path, silence=0.5),
+        config=Config(microphone=path, silence=0.5, voices=False),
         replies=[MediaResponse(model="m", texts=["What is the time?"]), MediaResponse(model="m", texts=[" "])],
     )
     talk, session = talk_command(ctx), Session(id="s", origin="cli")

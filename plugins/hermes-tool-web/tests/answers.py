@@ -59,7 +59,10 @@ ANSWERS: dict[str, Any] = {
     },
     "kagi": {
         "meta": {"id": "1", "node": "us", "ms": 100},
-        "data": [{"t": 0, "url": PAGE, "title": "Title", "snippet": "Text"}, {"t": 1, "list": ["related"]}],
+        "data": {
+            "search": [{"url": PAGE, "title": "Title", "snippet": "Text"}],
+            "related_search": [{"url": "x", "title": "related"}],
+        },
     },
     "jina": {
         "code": 200,
@@ -150,7 +153,7 @@ ASKED: dict[str, tuple[dict[str, str], dict[str, Any], dict[str, str]]] = {
         {"authorization": "Bearer K"},
     ),
     "serper": ({}, {"q": "two words", "num": 5}, {"x-api-key": "K"}),
-    "kagi": ({"q": "two words", "limit": "5"}, {}, {"authorization": "Bot K"}),
+    "kagi": ({}, {"query": "two words", "limit": 5}, {"authorization": "Bearer K"}),
     "jina": ({"q": "two words", "num": "5"}, {}, {"authorization": "Bearer K", "x-respond-with": "no-content"}),
     "google": ({"key": "K", "cx": "K", "q": "two words", "num": "5"}, {}, {}),
     "marginalia": ({"query": "two words", "count": "5"}, {}, {"api-key": "K"}),

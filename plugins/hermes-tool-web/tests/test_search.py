@@ -78,12 +78,14 @@ def test_every_row_has_its_answer_and_the_manifest_its_secrets():
 
 
 def services_block() -> str:
-    lines = ["| Name | Service | Secret | Terms |", "|---|---|---|---|"]
+    lines = ["| Name | Service | Secret | Terms | Compared with |", "|---|---|---|---|---|"]
     for row in services().values():
         secret = ", ".join(f"`{name}`" for name in (row.key, row.other) if name)
         free = " (free without)" if row.key and row.keyless else ""
         about = "" if row.general else f", {row.about}"
-        lines.append(f"| `{row.name}` | [{row.title}]({row.source}){about} | {secret}{free} | {row.terms} |")
+        lines.append(
+            f"| `{row.name}` | [{row.title}]({row.source}){about} | {secret}{free} | {row.terms} | {row.checked} |"
+        )
     return "\n".join(lines)
 
 
@@ -184,9 +186,13 @@ async def test_where_no_general_one_answers_those_for_one_thing_do(seat, here):
 
 
 async def test_nobody_there_is_one_clear_error(seat, here):
+    mine = seat()
     with pytest.raises(ToolError, match="Nobody answered the search: ") as refused:
-        await seat().search()
-    assert "Tavily: it could not (404)" in refused.value.text
+        await mine.search()
+    assert "Tavily" in refused.value.text
+    assert refused.value.text.count("it could not (404)") == 1, "those that fail for one reason are told together"
+    assert len(mine.told) == 1
+    assert mine.told[0].endswith(" did not answer a search: it could not (404).")
     assert "TAVILY_API_KEY" in refused.value.hint
     assert refused.value.retry
 

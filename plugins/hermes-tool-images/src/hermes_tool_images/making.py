@@ -40,6 +40,7 @@ class Row:
     key: str
     base: str
     headers: Mapping[str, str]
+    checked: str  # what its requests and answers were compared with
     draw: Mapping[str, Any] = field(factory=dict)
     film: Mapping[str, Any] = field(factory=dict)
 
@@ -75,7 +76,8 @@ async def made(ctx: PluginContext, context: ToolContext, service: str, order: Or
     """What a service makes of an order, within ``noted``. Raises HermesError."""
     asking, how = _chosen(ctx, service, order.verb)
     names = _names(ctx, how, order)
-    url, body = address(asking.root, how["path"], names), json.dumps(filled(how["json"], names)).encode()
+    path = how.get("edits_path", how["path"]) if order.picture is not None else how["path"]
+    url, body = address(asking.root, path, names), json.dumps(filled(how["json"], names)).encode()
     asking.key(ctx)
     note = _note(context)
     owner, session = context.session.owner, context.session.id
@@ -138,6 +140,7 @@ def _names(ctx: PluginContext, how: Mapping[str, Any], order: Order) -> dict[str
         "image": f"data:{kind};base64,{data}" if data else "",
         "image_data": data,
         "image_type": kind,
+        "image_as": "image_url" if data else "",
     }
 
 

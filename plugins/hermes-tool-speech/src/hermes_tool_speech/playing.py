@@ -26,7 +26,7 @@ from hermes_core.values import frozen
 from hermes_tool_speech.config import Config
 from hermes_tool_speech.ways import bytes_of
 
-__all__ = ["Sound", "plain", "play", "player_missing", "tone"]
+__all__ = ["WITH_US", "Sound", "plain", "play", "player_missing", "tone"]
 
 _RATE = 24_000  # samples a second, of what is decoded
 _LONGEST = 600  # seconds
@@ -34,9 +34,7 @@ _TO_WAV = ("ffmpeg", "-v", "error", "-nostdin", "-y", "-i", "{input}", "-vn", "-
            "-ar", str(_RATE), "-c:a", "pcm_s16le", "-f", "wav", "{output}")  # fmt: skip
 _STEP = 0.05  # seconds that a loudspeaker is given at once
 _INSTALL = "pip install 'hermes-tool-speech[talk]', or name a program: tools.speech.player."
-
-
-_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")  # by which a player is silent at once when Hermes is killed
+WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")  # by which a program ends at once when Hermes is killed
 
 
 @frozen(kw_only=True)
@@ -137,7 +135,7 @@ async def _by_program(words: Sequence[str], sound: Sound) -> None:
 
 async def _run(argv: Sequence[str], errors: IO[bytes], seconds: float) -> int:
     """Run a program to its end; what is cancelled takes all that it started along. Raises ToolError."""
-    null, first = asyncio.subprocess.DEVNULL, _WITH_US if shutil.which("setpriv") else ()
+    null, first = asyncio.subprocess.DEVNULL, WITH_US if shutil.which("setpriv") else ()
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *first, *argv, stdin=null, stdout=null, stderr=errors, env=for_commands(), start_new_session=True

@@ -14,7 +14,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import Blob, ExecRequest, Session
 from hermes_tool_speech.config import Config
-from hermes_tool_speech.ways import LARGEST, Local, bytes_of
+from hermes_tool_speech.ways import LARGEST, Local, bytes_of, kind_of
 
 __all__ = ["Program", "endings", "rows", "run_in_folder"]
 
@@ -26,13 +26,6 @@ endings = {  # of what sounds are, by their media types
     "audio/x-m4a": ".m4a", "audio/aac": ".aac", "audio/wav": ".wav", "audio/x-wav": ".wav", "audio/flac": ".flac",
     "audio/webm": ".webm",
 }  # fmt: skip
-_KINDS = {
-    b"RIFF": "audio/wav",
-    b"OggS": "audio/ogg",
-    b"fLaC": "audio/flac",
-    b"ID3": "audio/mpeg",
-    b"\xff": "audio/mpeg",
-}
 
 
 def rows(config: Config) -> dict[str, Mapping[str, Any]]:
@@ -61,7 +54,7 @@ class Program(Local):
         made = await self._run(self._row["speak"], words, {"text": ("text.txt", text.encode())}, "output.wav")
         if not made:
             raise ToolError(f"{self.name} wrote no sound.", retry=False)
-        kind = next((kind for sign, kind in _KINDS.items() if made.startswith(sign)), "")
+        kind = kind_of(made)
         if not kind:
             raise ToolError(f"{self.name} wrote what is no sound.", retry=False)
         return Blob(media_type=kind, data=made, name=f"speech{endings[kind]}")

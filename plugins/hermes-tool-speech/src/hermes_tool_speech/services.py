@@ -15,7 +15,7 @@ from hermes_core.values import frozen
 from hermes_tool_kit.services import Asking, address, decoded, filled, inside, multipart
 from hermes_tool_speech.config import Config
 from hermes_tool_speech.programs import endings
-from hermes_tool_speech.ways import LARGEST, Way, bytes_of
+from hermes_tool_speech.ways import LARGEST, Way, bytes_of, must_sound
 
 __all__ = ["Row", "Service", "services"]
 
@@ -28,6 +28,7 @@ class Row:
     key: str
     base: str
     headers: Mapping[str, str]
+    checked: str  # what its requests and answers were compared with
     speak: Mapping[str, Any] = field(factory=dict)
     hear: Mapping[str, Any] = field(factory=dict)
 
@@ -64,7 +65,7 @@ class Service(Way):
             sound = decoded(self.name, inside(self.name, sound, how["answer"]), "base64" if "pcm" in code else code)
             sound = _wav(sound, int(code.removeprefix("pcm"))) if "pcm" in code else sound
         kind = str(how["kind"])
-        return Blob(media_type=kind, data=sound, name=f"speech{endings[kind]}")
+        return must_sound(self.name, Blob(media_type=kind, data=sound, name=f"speech{endings[kind]}"))
 
     async def hear(self, sound: Blob, session: Session | None = None) -> str:
         """Write down a sound."""

@@ -6,12 +6,12 @@ from attrs import evolve
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.types import Envelope, Request, Response, Session, Text, ToolCall, TurnEnd
+from hermes_core.types import Envelope, Request, Response, Session, Text, TurnEnd
 
 if TYPE_CHECKING:
     from hermes_tool_speech.conversing import Talk
 
-__all__ = ["on_session_end", "on_turn_end", "on_turn_start", "post_llm_call", "with_notes"]
+__all__ = ["on_session_end", "on_turn_end", "on_turn_start", "on_words", "post_llm_call", "with_notes"]
 
 
 @hookimpl
@@ -30,16 +30,21 @@ async def on_turn_start(ctx: PluginContext, session: Session) -> None:
 
 
 @hookimpl
+async def on_words(ctx: PluginContext, session: Session, request: Request, text: str) -> None:
+    """Say what has come of an answer, where its conversation is spoken."""
+    if (talk := _talk(ctx)) and talk.of(session.id):
+        talk.words(session, text, outside=_outside(session, request))
+
+
+@hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session, request: Request, response: Response) -> None:
     """Hear what may be the answer."""
     from hermes_tool_speech.answering import heard
 
     heard(ctx, session, response)
     if (talk := _talk(ctx)) and talk.of(session.id):
-        parts = response.message.parts
-        calls = any(isinstance(part, ToolCall) for part in parts)
-        text = "" if calls else "\n".join(part.text for part in parts if isinstance(part, Text))
-        talk.words(session, text, outside=session.untrusted or any(one.untrusted for one in request.messages))
+        text = "\n".join(part.text for part in response.message.parts if isinstance(part, Text))
+        talk.words(session, text, outside=_outside(session, request), whole=True)
 
 
 @hookimpl
@@ -70,6 +75,11 @@ async def with_notes(ctx: PluginContext, envelope: Envelope, session_id: str) ->
     if not (notes := talk.notes()):
         return None
     return evolve(envelope, message=evolve(envelope.message, parts=(*envelope.message.parts, *notes)))
+
+
+def _outside(session: Session, request: Request) -> bool:
+    """Whether an answer may repeat what is from outside."""
+    return session.untrusted or any(one.untrusted for one in request.messages)
 
 
 def _talk(ctx: PluginContext) -> "Talk | None":

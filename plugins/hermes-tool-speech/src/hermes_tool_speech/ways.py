@@ -4,14 +4,21 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UserError
+from hermes_core.errors import ToolError, UserError
 from hermes_core.types import Blob, MediaRequest, Session
 from hermes_tool_speech.config import Config
 
-__all__ = ["LARGEST", "LONGEST", "Way", "bytes_of", "hearing", "speaking"]
+__all__ = ["LARGEST", "LONGEST", "Way", "bytes_of", "hearing", "kind_of", "must_sound", "speaking"]
 
 LARGEST = 25_000_000  # bytes of a sound
 LONGEST = 4_000  # characters that are spoken
+_KINDS = {
+    b"RIFF": "audio/wav",
+    b"OggS": "audio/ogg",
+    b"fLaC": "audio/flac",
+    b"ID3": "audio/mpeg",
+    b"\xff": "audio/mpeg",
+}
 
 
 class Way(ABC):
@@ -40,7 +47,7 @@ class Models(Way):
         """By ``auxiliary.speak``."""
         options = {"voice": self._config.voice} if self._config.voice else {}
         asked = MediaRequest(texts=(text,), options=options)
-        return (await self._ctx.llm.media("speak", asked, session=session)).blobs[0]
+        return must_sound(self.name, (await self._ctx.llm.media("speak", asked, session=session)).blobs[0])
 
     async def hear(self, sound: Blob, session: Session | None = None) -> str:
         """By ``auxiliary.transcribe``."""
@@ -94,6 +101,29 @@ def _way(ctx: PluginContext, name: str, verb: str) -> Way:
     raise UserError(
         f"tools.speech.{verb}_with names {name!r}, which is none.", hint=f"There is: {', '.join(sorted(can))}."
     )
+
+
+def kind_of(data: bytes) -> str:
+    """The media type of a sound by how it begins; empty where no sign tells."""
+    return next((kind for sign, kind in _KINDS.items() if data.startswith(sign)), "")
+
+
+def must_sound(name: str, made: Blob) -> Blob:
+    """What somebody made who was to speak. Raises ToolError where it is a text, such as an error, or a picture."""
+    begin = bytes_of(made)[:200]
+    if kind_of(begin):
+        return made
+    if made.media_type.startswith("audio/") and (b"\0" in begin or not _is_text(begin)):
+        return made
+    raise ToolError(f"{name} was to speak, and gave no sound.", retry=False)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start > len(data) - 4  # cut in a character
+    return True
 
 
 def bytes_of(sound: Blob) -> bytes:

@@ -52,12 +52,17 @@ async def ask(service: Service, query: str, limit: int, keys: Keys, rules: UrlRu
     try:
         answer = await fetch(url, open_to, order=order, accept=accept, limit=LARGEST, seconds=seconds)
     except ToolError as error:
-        raise Silent(_without(keys, error.text)) from error
+        raise Silent(_without(keys, _reason(error.text))) from error
     _must_be_fine(answer, keys)
     try:
         return [hit for hit in _hits(service, answer) if hit.url][:limit]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise Silent("it answered in a form that is not documented") from error
+
+
+def _reason(text: str) -> str:
+    """Why an address was not opened, without the host: several services fail for one reason."""
+    return text.partition(" was not opened: ")[2].rstrip(".") or text.rstrip(".")
 
 
 def _request(service: Service, query: str, limit: int, keys: Keys) -> tuple[str, Order]:
@@ -125,7 +130,7 @@ def _hits(service: Service, answer: Fetched) -> Iterator[Hit]:
         raise ValueError
     for one in lists:
         for row in one or ():
-            if isinstance(row, Mapping) and all(row.get(name) == value for name, value in service.only.items()):
+            if isinstance(row, Mapping):
                 yield _hit(service, row)
 
 

@@ -23,6 +23,15 @@ _BESIDES_WEIGHT = 0.7  # of their results, as they answer every query with somet
 Answer: TypeAlias = tuple[list[Hit], float, Service]
 
 
+class Failed(NamedTuple):
+    """Who did not answer, why, and what a person may do about it; whether they were ``told`` of it before."""
+
+    title: str
+    why: str
+    mend: str
+    told: bool
+
+
 class Found(NamedTuple):
     """What a search brought, and from whom."""
 
@@ -55,23 +64,30 @@ class Chain:
 
     async def search(self, query: str, limit: int) -> Found:
         """Ask, and put together what comes. Raises ToolError when nobody answered."""
-        failed: list[str] = []
-        if chosen := self._chosen():
-            answers = await self._all(chosen, query, limit, failed, 1.0, once=True)
-        elif answer := await self._first(self._keyed(), query, limit, failed):
-            answers = [answer]
-        else:
-            answers = await self._keyless(query, limit, failed)
+        failed: list[Failed] = []
+        try:
+            answers = await self._answers(query, limit, failed)
+        finally:
+            for who, why in _by_reason([one for one in failed if not one.told]):
+                self._ctx.tell(f"{who} did not answer a search: {why}")
         if not answers:
+            reasons = "; ".join(f"{who}: {why.rstrip('.')}" for who, why in _by_reason(failed))
             raise ToolError(
-                f"Nobody answered the search: {'; '.join(failed) or 'all services rest after failures'}.",
+                f"Nobody answered the search: {reasons or 'all services rest after failures'}.",
                 hint="Try again in a minute, or open an address you know with web_fetch. A person can set a key, "
                 "such as TAVILY_API_KEY, or tools.web.searxng.",
             )
         hits = fused([(hits, weight) for hits, weight, _ in answers], limit)
         return Found(hits, [service.title for one, _, service in answers if one])
 
-    async def _keyless(self, query: str, limit: int, failed: list[str]) -> list[Answer]:
+    async def _answers(self, query: str, limit: int, failed: list[Failed]) -> list[Answer]:
+        if chosen := self._chosen():
+            return await self._all(chosen, query, limit, failed, 1.0, once=True)
+        if answer := await self._first(self._keyed(), query, limit, failed):
+            return [answer]
+        return await self._keyless(query, limit, failed)
+
+    async def _keyless(self, query: str, limit: int, failed: list[Failed]) -> list[Answer]:
         """Ask a free general service, the next in turn where it fails, and beside it those that know of such things."""
         free, special = self._free(), [s for s in self._special() if s.knows(query)][:_BESIDES]
         self._turn += 1
@@ -86,13 +102,20 @@ class Chain:
         return [*besides, *await self._all(rest, query, limit, failed, _BESIDES_WEIGHT)]
 
     async def _all(
-        self, among: Sequence[Service], query: str, limit: int, failed: list[str], weight: float, *, once: bool = False
+        self,
+        among: Sequence[Service],
+        query: str,
+        limit: int,
+        failed: list[Failed],
+        weight: float,
+        *,
+        once: bool = False,
     ) -> list[Answer]:
         """Ask all of them at once."""
         lists = await asyncio.gather(*(self._try(service, query, limit, failed, once=once) for service in among))
         return [(hits, weight, service) for hits, service in zip(lists, among, strict=True) if hits is not None]
 
-    async def _first(self, among: Sequence[Service], query: str, limit: int, failed: list[str]) -> Answer | None:
+    async def _first(self, among: Sequence[Service], query: str, limit: int, failed: list[Failed]) -> Answer | None:
         """Ask one after another until one finds something."""
         empty = None
         for service in among:
@@ -104,7 +127,7 @@ class Chain:
         return ([], 1.0, empty) if empty else None
 
     async def _try(
-        self, service: Service, query: str, limit: int, failed: list[str], *, once: bool = False
+        self, service: Service, query: str, limit: int, failed: list[Failed], *, once: bool = False
     ) -> list[Hit] | None:
         """Ask one service unless it rests; None when it did not answer. ``once`` asks one that rests, too."""
         until, times = self._rests.get(service.name, (0.0, 0))
@@ -117,11 +140,9 @@ class Chain:
         except Silent as silent:
             rest = silent.wait or _REST * 2.0 ** min(times, 6)
             self._rests[service.name] = (time.monotonic() + min(rest, _LONGEST_REST), times + 1)
-            failed.append(f"{service.title}: {silent.why}")
-            if service.name not in self._told:
-                self._told.add(service.name)
-                mend = f" Look at {service.key}." if silent.refused else ""
-                self._ctx.tell(f"{service.title} did not answer a search: {silent.why}.{mend}")
+            mend = f" Look at {service.key}." if silent.refused else ""
+            failed.append(Failed(service.title, silent.why, mend, service.name in self._told))
+            self._told.add(service.name)
             return None
         self._rests.pop(service.name, None)
         return hits
@@ -169,3 +190,11 @@ class Chain:
 
     def _special(self) -> list[Service]:
         return [s for s in services().values() if not s.general]
+
+
+def _by_reason(failed: Sequence[Failed]) -> list[tuple[str, str]]:
+    """Who failed for each reason, and the reason as a sentence."""
+    found: dict[str, list[str]] = {}
+    for one in failed:
+        found.setdefault(f"{one.why}.{one.mend}", []).append(one.title)
+    return [(", ".join(titles), why) for why, titles in found.items()]

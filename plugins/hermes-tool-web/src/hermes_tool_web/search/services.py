@@ -28,6 +28,7 @@ class Service:
     title: str
     source: str
     terms: str
+    checked: str
     about: str
     url: str
     most: int
@@ -44,7 +45,6 @@ class Service:
     headers: Mapping[str, str] = {}
     with_key: Mapping[str, str] = {}
     without_key: Mapping[str, str] = {}
-    only: Mapping[str, Any] = {}
     link: str = ""
     shape: str = "json"
     pause: float = 0.0
