@@ -237,7 +237,7 @@ class Exchange:
             await store.journal.add_words(turn, [said, anew] if left else [said])
 
     async def _show(self, held: list[Delta], request: Request) -> None:
-        before = self._shown
+        before = len(self._shown)
         for delta in held:
             if isinstance(delta, TextDelta) and delta.text:
                 self._shown += delta.text
@@ -245,6 +245,6 @@ class Exchange:
             elif isinstance(delta, ReasoningDelta) and delta.text:
                 self._emit(Thinking(text=delta.text))
         held.clear()
-        if self._shown != before:
+        if len(self._shown) > before:
             heard = {"session": self._state.session, "request": request, "text": self._shown}
             await self._runtime.dispatch.observe("on_words", **heard)
