@@ -197,7 +197,7 @@ async def test_what_a_version_manager_puts_before_python_is_tried_and_passed_ove
     from hermes_tool_python import process
 
     broken, works = tmp_path / "broken", tmp_path / "works"
-    broken.write_text("#!/bin/sh\nexec /no/where/pyenv exec python3 \"$@\"\n")
+    broken.write_text('#!/bin/sh\nexec /no/where/pyenv exec python3 "$@"\n')
     works.write_text(f'#!/bin/sh\nexec "{process.sys.executable}" "$@"\n')
     for one in (broken, works):
         one.chmod(0o700)
