@@ -34,9 +34,16 @@ class Page(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Server(ThreadingHTTPServer):
+    """It expects that browsers go in the middle of an answer."""
+
+    def handle_error(self, *request: object) -> None:
+        """Say nothing."""
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+    with Server(("127.0.0.1", 0), Page) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
