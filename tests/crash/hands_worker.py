@@ -57,8 +57,9 @@ async def work(home: str, url: str, wall: str, *, stays: bool) -> None:
             await asyncio.sleep(600)
 
 
-def play(**order: object) -> None:
-    asyncio.run(work(**order))  # type: ignore[arg-type]  # as the test gives it
+def play(home: str, url: str, wall: str, *, stays: bool) -> None:
+    """Play an order of the test."""
+    asyncio.run(work(home, url, wall, stays=stays))
 
 
 if __name__ == "__main__":
