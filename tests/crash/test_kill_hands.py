@@ -15,8 +15,8 @@ import pytest
 
 from hermes_core.testing.forks import Forks
 
-pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(600)]
-PART = 10  # kills of one test
+pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(230)]
+PART = 5  # kills of one test
 OPEN = {"bash", "sleep", "python3", "chrom", "clangd"}  # what is seen of them, when all are open
 WALLS = ("bubblewrap", "landlock")
 
