@@ -86,9 +86,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("part", "kills"), list(enumerate(parts)))
 
 
-def test_nothing_that_it_held_outlives_it(part: int, kills: int, forks: Forks, url: str, tmp_path: Path) -> None:
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A temporary folder whose path is short, as that of a socket has to be."""
+    made = Path(tempfile.mkdtemp(prefix="hk-", dir="/tmp"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def test_nothing_that_it_held_outlives_it(
+    part: int, kills: int, forks: Forks, url: str, place: Path, tmp_path: Path
+) -> None:
     dice = random.Random(f"{os.environ.get('HERMES_SEED', '16')} {part}")
-    place = Path(tempfile.mkdtemp(prefix="hk-", dir="/tmp"))  # short, as the path of a socket has to be
     longest, at = 0.0, list[str]()
     for number in range(kills + 1):
         home, said = tmp_path / str(number) / "home", tmp_path / f"said{number}"
@@ -115,5 +124,4 @@ def test_nothing_that_it_held_outlives_it(part: int, kills: int, forks: Forks, u
             assert forks.wait() == -signal.SIGKILL
             at.append((said.read_text().split("\n") or [""])[-2:][0] or "nothing")
         assert none_left(server), f"{wall}, after {at[-1:]}: {family(server)}"
-    shutil.rmtree(place)
     print(f"killed {len(at)} times:", {word: at.count(word) for word in sorted(set(at))})
