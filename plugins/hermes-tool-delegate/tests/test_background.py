@@ -11,7 +11,7 @@ from hermes_core.errors import ToolError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import Call, FakeToolContext, FakeWorkspace
 from hermes_core.testing.fake_context import plugin_context
-from hermes_core.types import Ended, Offer, Returned, Session, Speaker, Text, TurnBounds
+from hermes_core.types import Ended, Noticed, Offer, Returned, Session, Speaker, Text, TurnBounds
 from hermes_tool_delegate.config import Config
 
 TASKS = {"tasks": [{"goal": "count apples"}, {"goal": "count pears"}], "background": True}
@@ -50,6 +50,7 @@ async def test_the_call_returns_and_one_turn_tells_of_all(hermes, scripted):
     told = await played(hermes)
     assert isinstance(told[-1], Ended)
     assert told[-1].answer == "I see"
+    assert [one.text for one in told if isinstance(one, Noticed)] == ["2 child agents have ended: 2 done."]
     said = text_of(provider.requests[-1])[-1]
     assert '"answer": "count apples: seven"' in said
     assert '"answer": "count pears: seven"' in said

@@ -3,6 +3,8 @@
 import json
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 
 def send(message: object) -> None:
@@ -39,11 +41,22 @@ def main() -> None:
                 if "contentChanges" in params
                 else document["text"]
             )
-            if how == "push":
-                said = {"uri": document["uri"], "version": document["version"], "diagnostics": found(last)}
-                send({"method": "textDocument/publishDiagnostics", "params": said})
+            if how in ("push", "disk", "plain"):
+                publish(how, document, last)
             else:
                 found(last, wait=False)
+
+
+def publish(how: str, document: dict[str, Any], text: str) -> None:
+    said = {"uri": document["uri"], "version": document["version"], "diagnostics": found(text)}
+    if how == "disk":  # as gopls does: first what it has read there, of no version
+        there = Path(document["uri"].removeprefix("file://")).read_text()
+        read = {"uri": document["uri"], "diagnostics": found(there)}
+        send({"method": "textDocument/publishDiagnostics", "params": read})
+        time.sleep(0.2)
+    if how == "plain":
+        del said["version"]
+    send({"method": "textDocument/publishDiagnostics", "params": said})
 
 
 def found(text: str, *, wait: bool = True) -> list[object]:

@@ -25,8 +25,10 @@ def processes() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("how", ["push", "pull"])
-async def test_only_what_is_new_is_told(make: Callable, how: str) -> None:
+@pytest.mark.parametrize("how", ["push", "pull", "disk", "plain"])
+async def test_only_what_is_new_is_told(make: Callable, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hermes_tool_diagnostics.client.QUIET", 0.05)
+    monkeypatch.setattr("hermes_tool_diagnostics.client.UNSURE", 0.05 if how == "plain" else 10.0)
     bench = make(how)
     assert await bench.write("a.say", "good\nbad\nhint\n") == NEW.format(line=2)
     assert await bench.write("a.say", "more\ngood\nbad\n") == ""

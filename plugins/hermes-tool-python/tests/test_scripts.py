@@ -191,3 +191,18 @@ async def test_a_place_without_python_is_told_of(make, monkeypatch):
     monkeypatch.setattr(process, "_PYTHONS", ("no-such-python",))
     monkeypatch.setattr(process.sys, "executable", "")
     assert "there is no Python" in await bench.call("1")
+
+
+async def test_what_a_version_manager_puts_before_python_is_tried_and_passed_over(make, tmp_path, monkeypatch):
+    from hermes_tool_python import process
+
+    broken, works = tmp_path / "broken", tmp_path / "works"
+    broken.write_text('#!/bin/sh\nexec /no/where/pyenv exec python3 "$@"\n')
+    works.write_text(f'#!/bin/sh\nexec "{process.sys.executable}" "$@"\n')
+    for one in (broken, works):
+        one.chmod(0o700)
+    monkeypatch.setattr(process.sys, "executable", "")
+    monkeypatch.setattr(process, "_PYTHONS", (str(broken), str(works)))
+    assert await make(mode="full").call("print(6 * 7)") == "42"
+    monkeypatch.setattr(process, "_PYTHONS", (str(broken),))
+    assert "/no/where/pyenv" in await make(mode="full").call("1")

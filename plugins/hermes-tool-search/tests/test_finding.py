@@ -42,7 +42,7 @@ def share(index, pairs):
 
 def test_what_is_asked_for_in_other_words_is_among_the_first_five(index):
     assert share(index, asked(held_out=False)) >= 0.95
-    assert share(index, asked(held_out=True)) >= 0.9, "those that nothing was chosen by"
+    assert share(index, asked(held_out=True)) >= 0.92, "those that nothing was chosen by"
 
 
 def test_each_is_found_first_by_its_name(index, offer):

@@ -4,6 +4,7 @@ Names and resources are those of well-known services; every description is of ou
 were written before there was a search, each second one is held out: nothing was chosen by them.
 """
 
+import json
 from pathlib import Path
 
 from hermes_core.types import ToolSpec
@@ -64,6 +65,26 @@ def asked(*, held_out: bool) -> list[tuple[str, str]]:
     """What is asked for, with the name of the tool that does it."""
     pairs = [line.split("\t") for line in _lines("asked.tsv")]
     return [(words, f"mcp__{name}") for words, name in pairs[1 if held_out else 0 :: 2]]
+
+
+def registry(checkout: Path) -> list[tuple[str, str, str, str]]:
+    """What servers of a public catalogue say of their tools: a checkout of ``github.com/docker/mcp-registry``.
+
+    Of each its name, its toolset, its description, the names of its arguments.
+    """
+    found: dict[str, tuple[str, str, str]] = {}
+    for path in sorted(checkout.glob("servers/*/tools.json")):
+        server, said = path.parent.name, json.loads(path.read_text(encoding="utf-8"))
+        for one in said if isinstance(said, list) else said["tools"]:
+            arguments = " ".join(argument["name"] for argument in one.get("arguments") or ())
+            found[f"mcp__{server}__{one['name']}"] = f"mcp-{server}", one.get("description") or "", arguments
+    return [(name, *said) for name, said in found.items()]
+
+
+def asked_of_registry(*, held_out: bool) -> list[tuple[str, str]]:
+    """The same for a hundred tools of that catalogue, drawn by dice; each second question is held out."""
+    pairs = [line.split("\t") for line in _lines("registry.tsv")]
+    return [(words, f"mcp__{name.replace('/', '__')}") for words, name in pairs[1 if held_out else 0 :: 2]]
 
 
 def _lines(name: str) -> list[str]:

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from hermes_tool_delegate.roster import Roster, Worker
 if TYPE_CHECKING:
     from hermes_tool_delegate.tool import Task
 
-__all__ = ["Beside"]
+__all__ = ["Beside", "why"]
 
 _NAME = "background"  # the document of a session: what was handed out and not told of yet, and when calls did that
 _HOUR, _LOOK = 3600.0, 2.0
@@ -194,3 +195,14 @@ def _short(row: Mapping[str, JSON], most: int) -> dict[str, JSON]:
     answer = str(row.get("answer", ""))
     cut = f"{answer[: most * 2 // 3]}\n…\n{answer[-most // 4 :]}" if len(answer) > most else answer
     return {**row, **({"answer": cut} if answer else {})}
+
+
+def why(text: str) -> str:
+    """Say in a line for a person what became of the children that a turn tells of."""
+    found = Counter[str]()
+    for line in text.split("\n"):
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            found[str(json.loads(line)["status"])] += 1
+    many = found.total()
+    ended = "A child agent has" if many == 1 else f"{many} child agents have"
+    return f"{ended} ended: {', '.join(f'{count} {how}' if many > 1 else how for how, count in found.items())}."

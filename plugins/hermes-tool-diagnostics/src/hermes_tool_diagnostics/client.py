@@ -15,6 +15,7 @@ from hermes_tool_diagnostics.rows import Row
 
 START = 30.0  # seconds until it must have answered
 QUIET = 0.25  # seconds without another word, after which what it said holds
+UNSURE = 1.0  # the same, as long as it is not known whether it says of which version it speaks
 SILENT = 15.0  # seconds without any word, after which there is nothing to say
 LOOK = 0.5  # seconds between looks at whether it still runs
 _LONG = 1e9
@@ -42,6 +43,7 @@ class LanguageServer:
         self._open = ""
         self._versions: dict[str, int] = {}
         self._pulls = False
+        self._versioned: bool | None = None  # whether it says of which version of an open file it speaks
         self._tasks: set[asyncio.Task[None]] = set()
         self._writing, self.lock = asyncio.Lock(), asyncio.Lock()
         self.gone = ""
@@ -124,19 +126,27 @@ class LanguageServer:
         return []
 
     async def _pushed(self, uri: str, version: int, mark: int) -> Any:
-        """What it published of this version, once it has been quiet for a moment."""
-        found = False
+        """What it published of this version, once it has been quiet for a moment.
+
+        A server that names versions has read the disk where it names none, and there the text is another one: gopls
+        says so first where it loads the package while the file is opened.
+        """
         while True:
             self._heard_any.clear()
             said = self._said.get(uri)
-            found = bool(said and said[2] > mark and (said[0] is None or said[0] >= version))
+            named = said[0] if said else None
+            found = bool(said and said[2] > mark and (not self._versioned if named is None else named >= version))
+            sure = self._versioned is not None
             if self.gone:
                 raise Gone(self.gone)
             try:
-                async with asyncio.timeout(QUIET if found else SILENT):
+                async with asyncio.timeout((QUIET if sure else UNSURE) if found else SILENT):
                     await self._heard_any.wait()
             except TimeoutError:
-                return said[1] if said and found else []
+                if not said or not found:
+                    return []
+                self._versioned = bool(self._versioned)
+                return said[1]
 
     # --- the wire -------------------------------------------------------------------------------------------------
 
@@ -178,8 +188,11 @@ class LanguageServer:
             said = message.get("params")
             if isinstance(said, Mapping) and isinstance(said.get("uri"), str):
                 version = said.get("version")
-                self._heard += 1
                 kept = version if isinstance(version, int) else None
+                if kept is None and self._versioned:
+                    return  # of what is on the disk
+                self._versioned = self._versioned if kept is None else True
+                self._heard += 1
                 self._said[_plain(said["uri"])] = (kept, said.get("diagnostics"), self._heard)
                 self._heard_any.set()
         elif isinstance(number, int) and (answer := self._answers.get(number)) and not answer.done():

@@ -29,12 +29,14 @@ _LOOK = 0.25  # seconds between looks at whether it still runs
 _IMAGES, _IMAGE = 8, 4_000_000  # images of one script, bytes of one
 _KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _LONG = 1e9
-# The Python of the working folder, that of the place, that of Hermes: the first there is.
+# The Python of the working folder, that of the place, that of Hermes: the first there is. What a version manager puts
+# before it is a script, which may start one that nobody may see from there: it is tried.
 _FIND = (
-    'run=$1 job=$2; shift 2; for python do command -v "$python" >/dev/null 2>&1 && '
-    'exec "$python" -I -c "$run" "$job"; done; echo "there is no Python"; exit 127'
+    'run=$1 job=$2 why=; shift 2; for python do found=$(command -v "$python" 2>/dev/null) || continue; '
+    'case $(head -c 2 "$found" 2>/dev/null) in "#!") why=$("$python" -I -c "" 2>&1) || continue;; esac; '
+    'exec "$python" -I -c "$run" "$job"; done; echo "${why:-there is no Python}"; exit 127'
 )
-_PYTHONS = (".venv/bin/python3", "venv/bin/python3", "python3", "python")
+_PYTHONS = (".venv/bin/python3", "venv/bin/python3", "python3", "python", "/usr/bin/python3")
 
 
 @cache

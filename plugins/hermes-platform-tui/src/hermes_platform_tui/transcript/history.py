@@ -57,12 +57,14 @@ class History:
     def _of(self, number: int, message: Message, calls: dict[str, Action]) -> Iterable[Entry]:
         blobs = [part for part in message.parts if isinstance(part, Blob)]
         who = "person" if message.role == "user" else "model"
+        texts = [part for part in message.parts if isinstance(part, Text)]
+        ordered = who == "person" and not blobs and all(part.quotes for part in texts)  # by a plugin, for what ended
         for part in message.parts:
             match part:
                 case Reasoning() if part.text.strip():
                     yield Thought(number=number, said=Speech.of("model", part.text))
                 case Text() if part.text.strip() or (blobs and who == "person"):
-                    if message.role == "system" or (who == "person" and "hermes" in message.meta):  # a plugin's words
+                    if message.role == "system" or ordered or (who == "person" and "hermes" in message.meta):
                         yield Remark(kind="note", number=number, text=Speech.of("house", part.text).text)
                         continue
                     yield Speech.of("person" if who == "person" else "model", part.text, blobs, number=number)
