@@ -106,7 +106,7 @@ class V1(Shapes):
             "agentCapabilities": {
                 "loadSession": True,
                 "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
-                "mcpCapabilities": {"http": False, "sse": False},
+                "mcpCapabilities": {"http": True, "sse": True},
                 "sessionCapabilities": {"list": {}, "resume": {}, "fork": {}, "close": {}, "delete": {}},
             },
             "authMethods": [{**one, "type": "terminal"} for one in methods],
@@ -186,7 +186,7 @@ class V2(Shapes):
         return {
             "protocolVersion": 2,
             "info": info,
-            "capabilities": {"session": {"prompt": prompt, "delete": {}, "fork": {}}},
+            "capabilities": {"session": {"prompt": prompt, "mcp": {"stdio": {}, "http": {}}, "delete": {}, "fork": {}}},
             "authMethods": [
                 {**{k: v for k, v in one.items() if k != "id"}, "methodId": one["id"], "type": "terminal"}
                 for one in methods

@@ -18,6 +18,7 @@ from hermes_core.environment import for_commands
 from hermes_core.errors import ToolError
 from hermes_core.types import ExecRequest
 from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.given import Given, kept_as
 from hermes_tool_mcp.wire import Heard, spoken
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ async def started(
 
     ``folder`` is where it works, ``ended`` is told why it ended.
     """
-    kept = ctx.paths.cache / "kept" / name
-    place = _place(ctx, name, server, folder)
+    kept = ctx.paths.cache / "kept" / kept_as(name, server)
+    place = _place(ctx, kept.name, server, folder)
     for path in (kept, Path(place)):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     heard = Heard(ended)
@@ -168,7 +169,7 @@ async def _walled(
         raise ToolError(f"The MCP server {name} is not started: nothing here makes a wall.", hint=hint, retry=False)
     proxy = _way_out(name, server, ctx)
     plan = Plan(
-        homes=ctx.paths.cache / "homes" / name,
+        homes=ctx.paths.cache / "homes" / kept.name,
         records=records_of(ctx.paths.home),
         hidden=(base_of(ctx.paths.home), ctx.paths.home),
         readable=(*server.readable, *(one for one in _named(server) if not Path(one).is_relative_to(place))),
@@ -210,12 +211,13 @@ def _way_out(name: str, server: ServerSettings, ctx: PluginContext) -> "Proxy":
     from hermes_backend_wall.proxy.server import Proxy
     from hermes_backend_wall.proxy.upstream import Upstreams
 
+    mend = f"{ctx.program} mcp add {name}, with" if isinstance(server, Given) else f"{ctx.program} config edit,"
     own = [Rule.read(host, private=True, source=f"mcp.servers.{name}.hosts") for host in server.hosts]
     rules = [*registries(), *mirrors(Path.home(), os.environ).rules, *own]
     return Proxy(
         Rules(rules),
         upstream=Upstreams(os.environ),
-        mend=f"To open it: {ctx.program} config edit, mcp.servers.{name}.hosts",
+        mend=f"To open it: {mend} mcp.servers.{name}.hosts",
     )
 
 
