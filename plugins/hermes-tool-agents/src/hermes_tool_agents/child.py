@@ -7,10 +7,11 @@ from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 from hermes_acp_wire.peer import NO_METHOD, Gone, Peer, RpcError
+from hermes_backend_wall.apart import Apart
 from hermes_core import __version__
 from hermes_core.errors import ToolError
 from hermes_core.kinds import ToolContext
-from hermes_core.types import ExecRequest, Question
+from hermes_core.types import Question
 from hermes_tool_agents.config import AgentSettings
 from hermes_tool_agents.jobs import Worker
 from hermes_tool_agents.pipes import Pipes
@@ -37,9 +38,8 @@ async def child(
     """Start an agent; it and all it started is gone afterwards. Raises ToolError."""
     place, pipes = context.workspace, Pipes()
     argv = ("sh", "-c", _QUIET, "sh", agent.command, *agent.args)
-    request = ExecRequest(
-        argv=argv, cwd=place.cwd, env=env, seconds=seconds, limit=1_000, on_output=pipes.take, wall=wall
-    )
+    # It has a key: no command beside it may read its variables.
+    request = Apart(argv=argv, cwd=place.cwd, env=env, seconds=seconds, limit=1_000, on_output=pipes.take, wall=wall)
     process = await place.start(request)
     made = Child(context, name, worker, pipes)
     serving = asyncio.create_task(made.peer.serve())
