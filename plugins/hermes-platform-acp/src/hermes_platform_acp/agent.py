@@ -47,7 +47,7 @@ class Agent:
         self.abilities: Mapping[str, Any] = {}
         self.editor = "an editor"
         self.used = False
-        self._open: dict[str, Conversation] = {}
+        self._open: dict[str, Conversation] = ctx.state.setdefault("open", {})  # hooks look there, too
 
     async def answer(self, method: str, params: Params) -> JSON:
         """Answer a request, or heed a notification. Raises RpcError."""
@@ -99,8 +99,9 @@ class Agent:
             raise RpcError(INVALID_PARAMS, "protocolVersion is a whole number.")
         if self.shapes is not None:
             raise RpcError(INVALID_REQUEST, "This connection was initialized before.")
-        self.shapes = V2() if self._draft and asked >= V2.version else V1()
         self.abilities = _mapping(params, "clientCapabilities", "capabilities")
+        terminals = _mapping(self.abilities, "_meta").get("terminal_output") is True
+        self.shapes = V2() if self._draft and asked >= V2.version else V1(terminals=terminals)
         info = _mapping(params, "clientInfo", "info")
         self.editor = str(info.get("title") or info.get("name") or self.editor)[:80]
         methods = []

@@ -26,6 +26,7 @@ from hermes_core.types import (
 from hermes_platform_acp.asking import Asking
 from hermes_platform_acp.blocks import blocks_of, message_of, text
 from hermes_platform_acp.bringing import Bringing
+from hermes_platform_acp.buffers import Buffers
 from hermes_platform_acp.cards import Card
 from hermes_platform_acp.choices import Choices
 from hermes_platform_acp.options import EFFORT, MODEL, Option
@@ -71,6 +72,7 @@ class Conversation:
         self.shapes = agent.shapes
         self.side = Side(self)
         self.asking, self.choices, self.bringing = Asking(self), Choices(self), Bringing(self)
+        self.buffers = Buffers(self)
         self.calls: dict[str, str] = {}  # a model's id of a call -> its name here; of one that comes again the last
         self.cards: dict[str, Card] = {}  # by their names here
         self._turn, self._under_way = asyncio.Lock(), list[_Said]()
