@@ -8,6 +8,7 @@ from hermes_core.errors import UserError
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.given import Given, kept_as, read, without_secrets
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
+from hermes_tool_mcp.place import _named
 
 from .conftest import odd
 from .test_turns import WORDS, kept, kit, names, turn
@@ -57,6 +58,27 @@ def test_a_value_that_was_given_is_taken_out_of_what_is_said():
     said = "1 four-seven-eleven Bearer abcdef"
     assert without_secrets(server, said) == "1 [KEY] [Authorization]"
     assert without_secrets(ServerSettings(command="a", env=server.env), said) == said
+
+
+def test_what_it_is_told_to_read_of_a_home_it_is_not_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in (".ssh/id", ".local/bin/run", "tools/server.js", "taxes/of.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+    def shown(command, *args, kind=Given):
+        return [one.removeprefix(f"{tmp_path}/") for one in _named(kind(command=command, args=list(args)))]
+
+    home = str(tmp_path)
+    assert shown("cat", f"{home}/.ssh/id") == shown(f"{home}/.ssh/id") == []
+    assert shown("node", "--flag", f"{home}/tools/server.js", f"{home}/taxes/of.pdf") == ["tools"]
+    assert shown(f"{home}/.local/bin/run") == [".local/bin/run"], "and not .local/share, with its keys"
+    tool = tmp_path / ".local/share/uv/tools/x/bin/x"
+    tool.parent.mkdir(parents=True)
+    tool.touch()
+    (tmp_path / ".local/bin/x").symlink_to(tool)
+    assert sorted(shown(f"{home}/.local/bin/x")) == [".local/bin/x", ".local/share/uv/tools/x"]
+    assert shown("cat", f"{home}/.ssh/id", kind=ServerSettings) == [".ssh"], "a person wrote that into the settings"
 
 
 async def test_two_with_different_keys_are_two_connections(servers):
