@@ -1,12 +1,13 @@
 """Servers that a conversation was given by whoever opened it: its own, and none that takes a name of the settings."""
 
 import json
+import os
 
 import pytest
 
 from hermes_core.errors import UserError
 from hermes_tool_mcp.config import ServerSettings
-from hermes_tool_mcp.given import Given, kept_as, read, without_secrets
+from hermes_tool_mcp.given import Given, kept_as, read, sweep, without_secrets
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
 from hermes_tool_mcp.place import _named
 
@@ -79,6 +80,22 @@ def test_what_it_is_told_to_read_of_a_home_it_is_not_shown(tmp_path, monkeypatch
     (tmp_path / ".local/bin/x").symlink_to(tool)
     assert sorted(shown(f"{home}/.local/bin/x")) == [".local/bin/x", ".local/share/uv/tools/x"]
     assert shown("cat", f"{home}/.ssh/id", kind=ServerSettings) == [".ssh"], "a person wrote that into the settings"
+
+
+def test_what_is_kept_for_one_goes_when_nobody_was_given_it_for_a_month(servers):
+    ctx = servers().ctx
+    made = [
+        ctx.paths.cache / place / name
+        for place in ("kept", "homes", "places")
+        for name in ("given-1", "given-2", "own")
+    ]
+    for path in made:
+        path.mkdir(parents=True)
+        os.utime(path, (1.0, 1.0))
+    os.utime(ctx.paths.cache / "kept" / "given-2")
+    sweep(ctx)
+    assert {path.name for path in made if path.exists()} == {"given-2", "own"}
+    assert len([path for path in made if path.exists()]) == 6
 
 
 async def test_two_with_different_keys_are_two_connections(servers):

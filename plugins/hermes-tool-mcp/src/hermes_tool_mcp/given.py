@@ -6,7 +6,10 @@ again. A name that the settings have stays theirs.
 
 import json
 import re
+import shutil
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from attrs import evolve
@@ -18,9 +21,10 @@ from hermes_core.types import JSON, Text
 from hermes_core.values import frozen
 from hermes_tool_mcp.config import ServerSettings
 
-__all__ = ["Given", "give", "given_to", "hidden", "kept_as", "read", "without_secrets"]
+__all__ = ["Given", "give", "given_to", "hidden", "kept_as", "read", "sweep", "without_secrets"]
 
 _SESSIONS = 500  # of one kernel that are remembered to have some
+_MONTH = 30 * 86_400.0  # seconds
 _MOST = 32  # servers of one conversation
 _ODD = re.compile(r"[^a-z0-9-]+")
 _SHORTEST = 8  # characters of a value that is taken out of what its server says
@@ -53,6 +57,17 @@ def give(ctx: PluginContext, session: str, servers: Mapping[str, Given]) -> None
         all_given[session] = dict(servers)
     while len(all_given) > _SESSIONS:
         del all_given[next(iter(all_given))]
+
+
+def sweep(ctx: PluginContext) -> None:
+    """Take away what is kept for servers that no conversation was given for a month."""
+    kept = ctx.paths.cache / "kept"
+    for path in kept.glob("given-*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _MONTH:
+                for place in (ctx.paths.cache / "homes", ctx.paths.cache / "places", kept):  # last what tells its age
+                    shutil.rmtree(place / path.name, ignore_errors=True)
+                (ctx.paths.data / "lists" / f"{path.name}.json").unlink(missing_ok=True)
 
 
 def read(text: str) -> dict[str, Given]:

@@ -3,12 +3,13 @@
 Hosts that open conversations for somebody who brings servers of their own, as editors do, give them by this command.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Session, SlashCommand
 from hermes_tool_mcp.beginning import met
-from hermes_tool_mcp.given import Given, give, given_to, read
+from hermes_tool_mcp.given import Given, give, given_to, read, sweep
 from hermes_tool_mcp.known import closed_to, lists_of, servers_of
 from hermes_tool_mcp.tools import offered
 
@@ -35,6 +36,9 @@ async def _given(ctx: PluginContext, session: Session, servers: dict[str, Given]
 
         await pool_of(ctx).release(session.id, only=gone)
     give(ctx, session.id, kept)
+    if not ctx.state.get("swept"):
+        ctx.state["swept"] = True
+        await asyncio.to_thread(sweep, ctx)
     await met(ctx, session)
 
 

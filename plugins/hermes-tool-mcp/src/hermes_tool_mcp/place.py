@@ -105,6 +105,7 @@ async def started(
     place = _place(ctx, kept.name, server, folder)
     for path in (kept, Path(place)):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.utime(kept)  # it is in use
     heard = Heard(ended)
     open_one = _walled if server.wall else _free
     async with (
