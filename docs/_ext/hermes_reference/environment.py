@@ -16,6 +16,7 @@ VARIABLES = {
     "HERMES_WORKSPACE": "The same for `--workspace`.",
     "HERMES_INTERFACE": "The same for `--interface`.",
     "HERMES_YOLO": "`1`: ask nothing, as `--yolo`. The hard blocks stay.",
+    "HERMES_INFERENCE_MODEL": "The model of a run that starts Hermes as Hermes Agent: see {doc}`../how-to/migrate`.",
     "HERMES_TRUST": "`1`: for this run the folder is known, as `--trust`; what is marked in it stays marked.",
     "HERMES_SAFE_MODE": "`1`: only the distribution's own plugins, as `--safe-mode`.",
     "HERMES_TUI_THEME": "`light`, `dark` or the name of a skin: how the full screen looks, whatever is configured.",

@@ -58,6 +58,7 @@ class Editor:
         self.taken_back: list[int] = []
         self.permit: Callable[[Mapping[str, Any]], Any] = lambda _: "once"
         self.fill: Callable[[Mapping[str, Any]], Any] = lambda _: "as you like"
+        self.buffers: dict[str, str] = {}  # the files it has open, by their paths
         self.process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
         self._number = 0
@@ -230,7 +231,23 @@ class Editor:
         if not waiting.done():
             waiting.set_result(told["result"])
 
+    def _file(self, told: Mapping[str, Any]) -> Any:
+        """What an editor answers that has some files open: what it is given it saves."""
+        path, head = told["params"]["path"], {"jsonrpc": "2.0", "id": told["id"]}
+        if told["method"] == "fs/read_text_file":
+            if path not in self.buffers:
+                return {**head, "error": {"code": -32002, "message": "It is not open."}}
+            result: Any = {"content": self.buffers[path]}
+        else:
+            self.buffers[path], result = told["params"]["content"], {}
+            Path(path).write_text(self.buffers[path])
+        check(self.version, told["method"], "Response", result)
+        return {**head, "result": result}
+
     async def _reply(self, told: Mapping[str, Any]) -> None:
+        if told["method"].startswith("fs/"):
+            self.write(self._file(told))
+            return
         if told["method"] == "elicitation/create":
             result: Any = {"action": "accept", "content": {"answer": self.fill(told["params"])}}
         else:

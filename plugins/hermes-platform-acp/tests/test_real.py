@@ -1,15 +1,20 @@
 """Real clients: acpx, and the official libraries for TypeScript and Python."""
 
 import asyncio
+import contextlib
 import json
 import os
 import pwd
+import shutil
+import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from hermes_tool_migrate import stand_in
 
 from .conftest import House, calls, says
 from .test_asking import ASKS, RISKY
@@ -134,3 +139,69 @@ async def test_the_runner_of_verifiers_drives_it(house: House) -> None:
     assert [one["result"]["reply"] for one in told[:2]] == ["It is done.", "Again."]
     assert told[0]["result"]["stop_reason"] == "end_turn"
     assert (house.work / "done").exists()
+
+
+TOOLS = """\
+import sys
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("tools")
+@server.tool()
+def greet(word: str) -> str:
+    return f"tools of the task say {word}"
+server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def installed(house: House) -> Iterator[Path]:
+    """What the install step of the Hermes harness leaves, for ours: its folder, and the homes of its rollouts."""
+    place = Path("/var/tmp", f"vf-hermes-agent-{house.home.parent.name}")
+    rollout = Path("/tmp/vf-hermes", house.home.parent.name)
+    packages, python = place / "packages", place / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    packages.mkdir()
+    stand_in.install(packages, ["mcp"])
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={packages} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (place / ".ready").touch()
+    yield rollout
+    for one in (place, rollout):
+        shutil.rmtree(one, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        rollout.parent.rmdir()
+
+
+async def test_the_hermes_harness_of_verifiers_drives_it(house: House, installed: Path) -> None:
+    """Its own code makes the home, its settings and the program, and its runner talks to that."""
+    [package] = THERE.glob("python/lib/python3*/site-packages/verifiers/v1")
+    greet = calls("mcp__tools__greet", word="hi")
+    house.script(calls("terminal", command="touch done"), greet, greet, says("It is", " done."))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (house.work / "server.py").write_text(TOOLS)
+    server = await asyncio.create_subprocess_exec(sys.executable, house.work / "server.py", str(port), stderr=-3)
+    try:
+        async with asyncio.timeout(60):
+            while True:
+                with contextlib.suppress(OSError):
+                    (await asyncio.open_connection("127.0.0.1", port))[1].close()
+                    break
+                await asyncio.sleep(0.05)
+        words = (PYTHON, HERE / "harness.py", package, house.work, house.model.url, f"http://127.0.0.1:{port}/mcp")
+        status, told, said = await run(house, *words)
+    finally:
+        server.kill()
+        await server.wait()
+    assert status == 0, said
+    assert told[0]["home"] == str(installed), told
+    assert [one["ok"] for one in told[1:]] == [True, True], (told, said)
+    assert told[1]["result"]["reply"] == "It is done."
+    assert told[1]["result"]["stop_reason"] == "end_turn"
+    assert (house.work / "done").exists()
+    said = str([one.body for one in house.model.asked if one.raw][-1]["messages"])
+    assert said.count("tools of the task say hi") == 2
+    request = next(one for one in house.model.asked if one.raw)
+    assert (request.body["model"], request.path) == ("m", "/v1/chat/completions")
+    assert request.headers["authorization"] == "Bearer secret"
+    assert "debug-a-test" not in request.raw.decode(), "skills that come with the program are not used"

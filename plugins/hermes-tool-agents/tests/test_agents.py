@@ -15,6 +15,7 @@ from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeToolContext, plugin_context
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.types import Question, Verdict
+from hermes_tool_agents import child
 from hermes_tool_agents.config import AgentSettings, Config
 from hermes_tool_agents.jobs import Working, at_work
 from hermes_tool_agents.tool import Task, agent_tool
@@ -62,6 +63,12 @@ class House:
     def alive(self) -> list[int]:
         """Processes that still run."""
         return [one.process.pid for one in self.place.begun if Path(f"/proc/{one.process.pid}").exists()]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent of these tests has written down all before it says that it is done."""
+    monkeypatch.setattr(child, "SETTLING", 0.0)
 
 
 @pytest.fixture

@@ -29,11 +29,11 @@ def in_the_open(request: ExecRequest, cwd: str, env: Mapping[str, str]) -> Backg
 
 
 async def behind_the_wall(
-    sandbox: Sandbox, asked: Mapping[str, Any], request: ExecRequest, protected: Guarded
+    sandbox: Sandbox, asked: Mapping[str, Any], request: ExecRequest, protected: Guarded, *, own: bool = False
 ) -> Background:
     """Start one behind the wall. When it ended, what it changed and may not is put back; its output says so.
 
-    Raises ToolError.
+    A sandbox of its ``own`` ends with it. Raises ToolError.
     """
     protected.begin()
-    return await started(sandbox, asked, request, ended=lambda: protected.end(left=sandbox.left))
+    return await started(sandbox, asked, request, ended=lambda: protected.end(left=sandbox.left), own=own)

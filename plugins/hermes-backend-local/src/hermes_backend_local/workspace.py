@@ -178,12 +178,17 @@ class Here(Workspace):
             self._looking = asyncio.ensure_future(looked(protected, lambda: walled.left))
 
     async def start(self, request: ExecRequest) -> Process:
-        """Start a command in the background. It begins where the shell is, and leaves no state."""
+        """Start a command in the background. It begins where the shell is, and leaves no state.
+
+        One that is Apart has nothing of the shell but its folder: what was exported there may be anybody's.
+        """
         walled = self._walled if request.wall else None
-        sandbox = await self._sandbox(walled)
+        sandbox, own = await self._sandbox(walled), walled is not None and isinstance(request, Apart)
         shell = is_shell(request.argv)
         cwd = self._folder(request.cwd or (self._shell_folder() if shell else ""))
-        env = {**(self._shell_env(request) if shell else self._env(request)), "PWD": cwd}
+        env = {**(self._shell_env(request) if shell and not own else self._env(request)), "PWD": cwd}
+        if own and walled is not None and (sandbox := await walled.another()):
+            env = {**env, **walled.environment({**self._passed, **for_commands()}, sandbox), **request.env}
         from hermes_backend_local.background import behind_the_wall, in_the_open
         from hermes_backend_wall.job import asked
 
@@ -193,7 +198,8 @@ class Here(Workspace):
             if self._way:
                 with self._way.keep_to(request.hosts, for_good=True):
                     pass
-            process = await behind_the_wall(sandbox, asked(request.argv, cwd, env), request, walled.protected)
+            told = asked(request.argv, cwd, env)
+            process = await behind_the_wall(sandbox, told, request, walled.protected, own=own)
             self._go_on_looking(walled)
         self._background = [p for p in self._background if p.running] + [process]
         return process

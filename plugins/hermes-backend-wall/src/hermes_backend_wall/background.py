@@ -1,5 +1,6 @@
 """Commands behind the wall that run on in the background."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,12 +16,19 @@ __all__ = ["started"]
 
 
 async def started(
-    sandbox: Sandbox, asked: Mapping[str, Any], request: ExecRequest, *, ended: Callable[[], str] = str
+    sandbox: Sandbox,
+    asked: Mapping[str, Any],
+    request: ExecRequest,
+    *,
+    ended: Callable[[], str] = str,
+    own: bool = False,
 ) -> Background:
     """Start a command. Its status is 137 where the sandbox ended under it. Raises ToolError.
 
-    ``ended`` is called once, when it has ended and before that is told; what it says is the last of the output.
+    ``ended`` is called once, when it has ended and before that is told; what it says is the last of the output. Where
+    the sandbox is the command's ``own``, it ends with it.
     """
+    closing: list[asyncio.Future[None]] = []
     unread = Unread(request.limit, request.on_output)
     job = Job(sandbox, unread.take)
     settled = False
@@ -35,6 +43,7 @@ async def started(
             unread.take(f"{lost.text}\n".encode())
         if said := ended():
             unread.take(f"\n{said}\n".encode())
+        closing.extend([asyncio.ensure_future(sandbox.close())] if own else [])
 
     def status() -> int:
         settle()
@@ -49,6 +58,8 @@ async def started(
     async def end() -> None:
         await job.end()
         job.forget()
+        settle()
+        await asyncio.gather(*closing)
 
     job.finished.add_done_callback(settle)
     try:

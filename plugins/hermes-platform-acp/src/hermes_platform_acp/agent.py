@@ -22,6 +22,7 @@ from hermes_core import __version__
 from hermes_core.context import PluginContext
 from hermes_core.errors import AuthError, HermesError, UnknownName, UserError
 from hermes_core.types import Session, SessionRow
+from hermes_platform_acp.bringing import brought
 from hermes_platform_acp.conversation import Conversation
 from hermes_platform_acp.options import EFFORT, MODE, MODEL
 from hermes_platform_acp.shapes import V1, V2, Shapes
@@ -46,7 +47,7 @@ class Agent:
         self.abilities: Mapping[str, Any] = {}
         self.editor = "an editor"
         self.used = False
-        self._open: dict[str, Conversation] = {}
+        self._open: dict[str, Conversation] = ctx.state.setdefault("open", {})  # hooks look there, too
 
     async def answer(self, method: str, params: Params) -> JSON:
         """Answer a request, or heed a notification. Raises RpcError."""
@@ -98,8 +99,9 @@ class Agent:
             raise RpcError(INVALID_PARAMS, "protocolVersion is a whole number.")
         if self.shapes is not None:
             raise RpcError(INVALID_REQUEST, "This connection was initialized before.")
-        self.shapes = V2() if self._draft and asked >= V2.version else V1()
         self.abilities = _mapping(params, "clientCapabilities", "capabilities")
+        terminals = _mapping(self.abilities, "_meta").get("terminal_output") is True
+        self.shapes = V2() if self._draft and asked >= V2.version else V1(terminals=terminals)
         info = _mapping(params, "clientInfo", "info")
         self.editor = str(info.get("title") or info.get("name") or self.editor)[:80]
         methods = []
@@ -120,11 +122,12 @@ class Agent:
     # --- sessions ---------------------------------------------------------------------------------------------------
 
     async def _new(self, params: Params) -> JSON:
-        folder = _folder(params)
+        folder, servers = _folder(params), brought(params)
         session = await self.ctx.turns.take_up(origin="acp", folder=folder)
         await self.ctx.host.turns.keep(session)  # the editor writes its id down, so it is there from now on
         conversation = await self._take(session, fresh=True, wanted=folder)
-        return await self._opened(conversation, params, {"sessionId": session.id})
+        conversation.bringing.offer(servers)
+        return await self._opened(conversation, {"sessionId": session.id})
 
     async def _load(self, params: Params) -> JSON:
         return await self._taken_up(params, replay=True)
@@ -137,19 +140,22 @@ class Agent:
 
     async def _taken_up(self, params: Params, *, replay: bool) -> JSON:
         _folder(params)
-        name = _text(params, "sessionId")
+        name, servers = _text(params, "sessionId"), brought(params)
         if (conversation := self._open.get(name)) is None:
             await self.ctx.sessions.get(self.ctx.owner, name)
             conversation = await self._take(await self.ctx.turns.take_up(name))
+        conversation.bringing.offer(servers)
         if replay:
             await conversation.replay()
-        return await self._opened(conversation, params, {})
+        return await self._opened(conversation, {})
 
     async def _fork(self, params: Params) -> JSON:
         _folder(params)
+        servers = brought(params)
         copy = await self.ctx.sessions.fork(self.ctx.owner, _text(params, "sessionId"))
         conversation = await self._take(await self.ctx.turns.take_up(copy.id))
-        return await self._opened(conversation, params, {"sessionId": copy.id})
+        conversation.bringing.offer(servers)
+        return await self._opened(conversation, {"sessionId": copy.id})
 
     async def _take(self, session: Session, *, fresh: bool = False, wanted: str = "") -> Conversation:
         self.used = True
@@ -157,12 +163,11 @@ class Agent:
         await conversation.choices.remember()
         return conversation
 
-    async def _opened(self, conversation: Conversation, params: Params, result: dict[str, JSON]) -> JSON:
+    async def _opened(self, conversation: Conversation, result: dict[str, JSON]) -> JSON:
         """Answer with how a session is set, and tell after it what commands there are; what was cut off goes on."""
         assert self.shapes
         result |= self.shapes.session(await conversation.choices.options())
-        unused = _servers(params)
-        return Answered(result, lambda: conversation.opened(unused))
+        return Answered(result, conversation.opened)
 
     async def _list(self, params: Params) -> JSON:
         folder, cursor = params.get("cwd"), params.get("cursor")
@@ -244,12 +249,6 @@ def _folder(params: Params) -> str:
     if not Path(folder).is_dir():
         raise RpcError(INVALID_PARAMS, f"There is no folder {folder}.")
     return folder
-
-
-def _servers(params: Params) -> list[str]:
-    """The MCP servers that an editor brings, by their names."""
-    given = params.get("mcpServers")
-    return [str(one.get("name"))[:80] for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 
 
 def _row(row: SessionRow) -> JSON:

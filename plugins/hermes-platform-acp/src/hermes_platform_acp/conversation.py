@@ -25,6 +25,8 @@ from hermes_core.types import (
 )
 from hermes_platform_acp.asking import Asking
 from hermes_platform_acp.blocks import blocks_of, message_of, text
+from hermes_platform_acp.bringing import Bringing
+from hermes_platform_acp.buffers import Buffers
 from hermes_platform_acp.cards import Card
 from hermes_platform_acp.choices import Choices
 from hermes_platform_acp.options import EFFORT, MODEL, Option
@@ -69,7 +71,8 @@ class Conversation:
         assert agent.shapes
         self.shapes = agent.shapes
         self.side = Side(self)
-        self.asking, self.choices = Asking(self), Choices(self)
+        self.asking, self.choices, self.bringing = Asking(self), Choices(self), Bringing(self)
+        self.buffers = Buffers(self)
         self.calls: dict[str, str] = {}  # a model's id of a call -> its name here; of one that comes again the last
         self.cards: dict[str, Card] = {}  # by their names here
         self._turn, self._under_way = asyncio.Lock(), list[_Said]()
@@ -103,18 +106,13 @@ class Conversation:
 
     # --- opening and closing ----------------------------------------------------------------------------------------
 
-    async def opened(self, servers: Sequence[str]) -> None:
+    async def opened(self) -> None:
         """Tell what an editor shows of a session, and go on with what was cut off in it."""
-        if servers:
-            names, program = ", ".join(servers), self.ctx.program
-            await self.say(
-                f"Your editor offers MCP servers ({names}). Hermes starts only its own, behind its wall: "
-                f"`{program} mcp add NAME -- COMMAND`, or `{program} mcp import`."
-            )
         if self._wanted and os.path.realpath(self._wanted) != os.path.realpath(self.session.cwd):
             text = f"{self._wanted} is too wide to work in. This session works in {self.session.cwd}."
             await self.say(f"{text} Open the folder of a project to have its files at hand.")
         await self._show_commands()
+        await self.bringing.give(asking=False)
         if not self.fresh:
             await self._go_on()
         await self.choices.list_models()
@@ -269,11 +267,12 @@ class Conversation:
         return RpcError(_CODES.get(failure.kind, INTERNAL), self.ctx.masks.text(told), data)
 
     async def _before(self) -> None:
-        """Ask what is asked before the first words in a folder."""
+        """Ask what is asked before the first words in a folder, and of servers that the editor brings."""
         if self.fresh:
             self.fresh = False
             for line in await self.commands.open(self.session.cwd, self.ask):
                 await self.say(line)
+        await self.bringing.give(asking=True)
 
     async def _after(self) -> None:
         """Tell what a turn changed of the session itself."""

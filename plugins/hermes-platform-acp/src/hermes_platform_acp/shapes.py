@@ -100,13 +100,17 @@ class V1(Shapes):
 
     version = 1
 
+    def __init__(self, *, terminals: bool = False) -> None:
+        """``terminals``: the editor shows output as a terminal, in the way that Zed's own agents write it."""
+        self._terminals = terminals
+
     def initialized(self, info: JSON, methods: Sequence[JSON]) -> JSON:
         return {
             "protocolVersion": 1,
             "agentCapabilities": {
                 "loadSession": True,
                 "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
-                "mcpCapabilities": {"http": False, "sse": False},
+                "mcpCapabilities": {"http": True, "sse": True},
                 "sessionCapabilities": {"list": {}, "resume": {}, "fork": {}, "close": {}, "delete": {}},
             },
             "authMethods": [{**one, "type": "terminal"} for one in methods],
@@ -140,15 +144,28 @@ class V1(Shapes):
 
     def begun(self, card: Card) -> list[Update]:
         told = {"sessionUpdate": "tool_call", "toolCallId": card.id, "title": card.title, "kind": card.kind}
-        content = {"content": [_diff(one) for one in card.edits]} if card.edits else {}
+        content: JSON = {"content": [_diff(one) for one in card.edits]} if card.edits else {}
+        if self._as_terminal(card):
+            about = {"terminal_id": card.id, "cwd": card.cwd}
+            content = {"content": [{"type": "terminal", "terminalId": card.id}], "_meta": {"terminal_info": about}}
         return [{**told, "status": "in_progress", "locations": card.places(), "rawInput": card.input, **content}]
 
+    def _as_terminal(self, card: Card) -> bool:
+        return self._terminals and bool(card.command)
+
     def output(self, card: Card, piece: str) -> list[Update]:
+        if self._as_terminal(card):
+            return [_update(card, _meta={"terminal_output": {"terminal_id": card.id, "data": piece}})]
         return [_update(card, content=[_words(card.output[-_OUTPUT:])])]
 
     def ended(self, card: Card) -> list[Update]:
         content = [*(_diff(one) for one in card.edits), *map(_content, card.blocks)]
-        return [_update(card, status="failed" if card.failed else "completed", content=content)]
+        status = "failed" if card.failed else "completed"
+        if not self._as_terminal(card):
+            return [_update(card, status=status, content=content)]
+        said = "" if card.output else "\n".join(str(one.get("text", "")) for one in card.blocks)
+        over = {"terminal_exit": {"terminal_id": card.id, "exit_code": int(card.failed), "signal": None}}
+        return [*(self.output(card, said) if said else ()), _update(card, status=status, _meta=over)]
 
     def plan(self, entries: Sequence[Mapping[str, str]]) -> Update:
         shown = [{**one, "priority": "medium"} for one in entries if one["status"] != "cancelled"]
@@ -186,7 +203,7 @@ class V2(Shapes):
         return {
             "protocolVersion": 2,
             "info": info,
-            "capabilities": {"session": {"prompt": prompt, "delete": {}, "fork": {}}},
+            "capabilities": {"session": {"prompt": prompt, "mcp": {"stdio": {}, "http": {}}, "delete": {}, "fork": {}}},
             "authMethods": [
                 {**{k: v for k, v in one.items() if k != "id"}, "methodId": one["id"], "type": "terminal"}
                 for one in methods

@@ -7,20 +7,22 @@ from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 from hermes_acp_wire.peer import NO_METHOD, Gone, Peer, RpcError
+from hermes_backend_wall.apart import Apart
 from hermes_core import __version__
 from hermes_core.errors import ToolError
 from hermes_core.kinds import ToolContext
-from hermes_core.types import ExecRequest, Question
+from hermes_core.types import Question
 from hermes_tool_agents.config import AgentSettings
 from hermes_tool_agents.jobs import Worker
 from hermes_tool_agents.pipes import Pipes
 
-__all__ = ["Child", "child"]
+__all__ = ["SETTLING", "Child", "child"]
 
 JSON: TypeAlias = Any
 _QUIET = 'exec "$@" 2>/dev/null'  # what it says to people would come in between its messages
 _GREETING = 60.0  # seconds within which one answers for the first time
 _STOPPING = 5.0
+SETTLING = 2.0  # seconds that one has to write down its session: some say that they are done before they did
 _LONGEST = 100_000  # characters of an answer
 
 
@@ -37,15 +39,16 @@ async def child(
     """Start an agent; it and all it started is gone afterwards. Raises ToolError."""
     place, pipes = context.workspace, Pipes()
     argv = ("sh", "-c", _QUIET, "sh", agent.command, *agent.args)
-    request = ExecRequest(
-        argv=argv, cwd=place.cwd, env=env, seconds=seconds, limit=1_000, on_output=pipes.take, wall=wall
-    )
+    # It has a key: no command beside it may read its variables.
+    request = Apart(argv=argv, cwd=place.cwd, env=env, seconds=seconds, limit=1_000, on_output=pipes.take, wall=wall)
     process = await place.start(request)
     made = Child(context, name, worker, pipes)
     serving = asyncio.create_task(made.peer.serve())
     try:
         pipes.run(process, made.ended)
         yield made
+        if made.resumes:
+            await asyncio.sleep(SETTLING)
     finally:
         pipes.close()
         await made.peer.close()
@@ -84,15 +87,20 @@ class Child:
         can = told.get("agentCapabilities")
         self._can = can if isinstance(can, dict) else {}
 
+    @property
+    def resumes(self) -> str:
+        """The method by which it goes on in an earlier session; empty where it cannot."""
+        sessions = self._can.get("sessionCapabilities")
+        if isinstance(sessions, dict) and isinstance(sessions.get("resume"), dict):
+            return "session/resume"
+        return "session/load" if self._can.get("loadSession") is True else ""
+
     async def open(self, session: str) -> str:
         """Go on in an earlier session where the agent has it still, else begin one; its id. Raises ToolError."""
         place: dict[str, JSON] = {"cwd": self._context.workspace.cwd, "mcpServers": []}
-        sessions = self._can.get("sessionCapabilities")
-        resumes = isinstance(sessions, dict) and isinstance(sessions.get("resume"), dict)
-        method = "session/resume" if resumes else "session/load" if self._can.get("loadSession") is True else ""
-        if session and method:
+        if session and self.resumes:
             try:
-                await self._request(method, {"sessionId": session, **place})
+                await self._request(self.resumes, {"sessionId": session, **place})
                 self._session = session
                 return session
             except RpcError:  # it has forgotten it

@@ -51,10 +51,10 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 
 
 @hookimpl
-async def pre_tool_call(ctx: PluginContext, call: ToolCall) -> Verdict | None:
+async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | None:
     """Say what one call does."""
     if not call.name.startswith("mcp__"):
         return None
     from hermes_tool_mcp.gate import judged
 
-    return judged(ctx, call)
+    return judged(ctx, session, call)

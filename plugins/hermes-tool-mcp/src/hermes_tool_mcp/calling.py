@@ -5,7 +5,8 @@ from typing import Any
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import ToolContext, ToolOutput
-from hermes_tool_mcp.connection import Spoken
+from hermes_tool_mcp.connection import Connection, Spoken
+from hermes_tool_mcp.given import hidden, without_secrets
 from hermes_tool_mcp.holding import RESOURCE, Held
 from hermes_tool_mcp.lists import ListedTool
 from hermes_tool_mcp.results import contents, fenced, result_of
@@ -22,18 +23,18 @@ async def answered(
 
     Errors in a server's words are marked as words from outside, as its answers are.
     """
+    held: Held = await context.resource(RESOURCE)
+    connection = held.connection(name)
     try:
-        return await _answered(context, name, one, given, own=own)
+        return without_secrets(connection.server, await _answered(context, connection, one, given, own=own))
     except Spoken as error:
-        source = f"the MCP server {name}"
-        raise ToolError(fenced(source, error.text), hint=error.hint, retry=error.retry) from error
+        source, said = f"the MCP server {name}", hidden(connection.server, error.text)
+        raise ToolError(fenced(source, said), hint=error.hint, retry=error.retry) from error
 
 
 async def _answered(
-    context: ToolContext, name: str, one: ListedTool, given: Mapping[str, Any], *, own: bool
+    context: ToolContext, connection: Connection, one: ListedTool, given: Mapping[str, Any], *, own: bool
 ) -> ToolOutput:
-    held: Held = await context.resource(RESOURCE)
-    connection = held.connection(name)
     if not own:
         answer = await connection.call(one.name, dict(given), context, again=one.looks)
         return await result_of(answer, context)
@@ -43,7 +44,7 @@ async def _answered(
     return await _resources(connection)
 
 
-async def _resources(connection: Any) -> str:
+async def _resources(connection: Connection) -> str:
     async def listed(client: Any) -> list[str]:
         lines: list[str] = []
         cursor: str | None = None

@@ -21,7 +21,7 @@ class Held:
 
     def connection(self, name: str) -> Connection:
         """Return the connection to a server, which is connected when it is used. Raises ToolError."""
-        server = servers_of(self._ctx).get(name)
+        server = servers_of(self._ctx, self.session.id).get(name)
         if server is None or closed_to(self._ctx, server, self.session):
             raise ToolError(f"There is no MCP server {name} here.", retry=False)
         return pool_of(self._ctx).hold(self.session.id, name, server, self.session.owner, self._folder)

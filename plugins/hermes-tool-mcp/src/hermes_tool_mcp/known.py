@@ -5,16 +5,17 @@ from collections.abc import Mapping
 from hermes_core.context import PluginContext
 from hermes_core.types import Session
 from hermes_tool_mcp.config import Config, ServerSettings
+from hermes_tool_mcp.given import given_to
 from hermes_tool_mcp.lists import Lists
 from hermes_tool_mcp.live import changed_since
 
 __all__ = ["closed_to", "lists_of", "servers_of"]
 
 
-def servers_of(ctx: PluginContext) -> Mapping[str, ServerSettings]:
-    """Return the servers that are used, as they are now."""
+def servers_of(ctx: PluginContext, session: str = "") -> Mapping[str, ServerSettings]:
+    """Return the servers that are used, as they are now; of a ``session`` too, by its id, what it was given."""
     config: Config = ctx.config or Config()
-    there: dict[str, ServerSettings | None] = {**config.servers, **changed_since(ctx)}
+    there: dict[str, ServerSettings | None] = {**given_to(ctx, session), **config.servers, **changed_since(ctx)}
     return {name: one for name, one in there.items() if one and one.enabled and bool(one.command) != bool(one.url)}
 
 

@@ -14,6 +14,7 @@ from attrs import Factory, asdict, evolve
 from hermes_core.types import JSON
 from hermes_core.values import frozen
 from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.given import kept_as
 
 __all__ = ["Listed", "ListedTool", "Lists", "mark_of"]
 
@@ -66,6 +67,7 @@ class Lists:
 
     def get(self, name: str, server: ServerSettings) -> Listed | None:
         """Return what a server has; None where nobody knows, or what is known is of other settings."""
+        name = kept_as(name, server)
         try:
             status = self._path(name).stat()
         except OSError:

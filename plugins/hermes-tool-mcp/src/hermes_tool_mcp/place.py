@@ -8,7 +8,7 @@ import asyncio
 import os
 import shutil
 import stat
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -18,6 +18,7 @@ from hermes_core.environment import for_commands
 from hermes_core.errors import ToolError
 from hermes_core.types import ExecRequest
 from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.given import Given, kept_as
 from hermes_tool_mcp.wire import Heard, spoken
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ _SPEAK = ': >"$0"; exec "$@" 2>>"$0"'  # what it says to people would come in be
 _MOST, _LOOK = 1_000_000, 2.0  # bytes of that which lie on the disk, and seconds between two looks at them
 _TAIL = 2_000  # bytes of that, for whoever asks why it ended
 _PROCESSES = 512
+# Hidden folders of a home in which installers put programs.
+_PROGRAMS = frozenset((
+    ".asdf", ".bun", ".cargo", ".deno", ".local", ".nvm", ".npm-global", ".pyenv", ".rbenv", ".venv", ".volta",
+    "node_modules",
+))  # fmt: skip
 _LONG = 1e9
 
 
@@ -95,10 +101,11 @@ async def started(
 
     ``folder`` is where it works, ``ended`` is told why it ended.
     """
-    kept = ctx.paths.cache / "kept" / name
-    place = _place(ctx, name, server, folder)
+    kept = ctx.paths.cache / "kept" / kept_as(name, server)
+    place = _place(ctx, kept.name, server, folder)
     for path in (kept, Path(place)):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.utime(kept)  # it is in use
     heard = Heard(ended)
     open_one = _walled if server.wall else _free
     async with (
@@ -130,17 +137,28 @@ def _named(server: ServerSettings) -> list[str]:
     from hermes_backend_wall.system import WHOLE
 
     person, found = Path.home().resolve(), list[str]()
-    for word in (server.command, *server.args):
-        path = Path(word)
-        if not path.is_absolute() or not path.is_file():
+    words: Sequence[str] = (server.command, *server.args)
+    if isinstance(server, Given):  # its program and its script: what more an editor names is no program's
+        words = (server.command, next((one for one in server.args if not one.startswith("-")), ""))
+    for path in map(Path, words):
+        if not path.is_absolute() or not path.is_file() or (isinstance(server, Given) and _private(path, person)):
             continue
-        folder = path.parent.parent if path.parent.name == "bin" else path.parent
-        packages = next((one for one in path.parents if one.name == "node_modules"), None)
-        folder = packages or folder
-        if str(folder) in WHOLE or person.is_relative_to(folder.resolve()):
-            folder = path  # alone: what lies beside it is the person's
-        found.append(str(folder))
+        for place in {path, path.resolve()} if isinstance(server, Given) else {path}:
+            folder = place.parent.parent if place.parent.name == "bin" else place.parent
+            packages = next((one for one in place.parents if one.name == "node_modules"), None)
+            folder = packages or folder
+            mixed = isinstance(server, Given) and folder.resolve().parent == person and folder.name.startswith(".")
+            if mixed or str(folder) in WHOLE or person.is_relative_to(folder.resolve()):
+                folder = place  # alone: what lies beside it is the person's
+            found.append(str(folder))
     return found
+
+
+def _private(path: Path, person: Path) -> bool:
+    """Tell whether a file lies in a hidden folder of the person's home where no programs are: keys, other settings."""
+    real = path.resolve()
+    parts = real.relative_to(person).parts if real.is_relative_to(person) else ()
+    return any(one.startswith(".") for one in parts) and _PROGRAMS.isdisjoint(parts)
 
 
 def _caches(kept: Path) -> dict[str, str]:
@@ -168,7 +186,7 @@ async def _walled(
         raise ToolError(f"The MCP server {name} is not started: nothing here makes a wall.", hint=hint, retry=False)
     proxy = _way_out(name, server, ctx)
     plan = Plan(
-        homes=ctx.paths.cache / "homes" / name,
+        homes=ctx.paths.cache / "homes" / kept.name,
         records=records_of(ctx.paths.home),
         hidden=(base_of(ctx.paths.home), ctx.paths.home),
         readable=(*server.readable, *(one for one in _named(server) if not Path(one).is_relative_to(place))),
@@ -210,12 +228,13 @@ def _way_out(name: str, server: ServerSettings, ctx: PluginContext) -> "Proxy":
     from hermes_backend_wall.proxy.server import Proxy
     from hermes_backend_wall.proxy.upstream import Upstreams
 
+    mend = f"{ctx.program} mcp add {name}, with" if isinstance(server, Given) else f"{ctx.program} config edit,"
     own = [Rule.read(host, private=True, source=f"mcp.servers.{name}.hosts") for host in server.hosts]
     rules = [*registries(), *mirrors(Path.home(), os.environ).rules, *own]
     return Proxy(
         Rules(rules),
         upstream=Upstreams(os.environ),
-        mend=f"To open it: {ctx.program} config edit, mcp.servers.{name}.hosts",
+        mend=f"To open it: {mend} mcp.servers.{name}.hosts",
     )
 
 

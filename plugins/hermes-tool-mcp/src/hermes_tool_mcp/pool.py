@@ -1,7 +1,9 @@
 """The connections of one kernel: made for whoever holds them, and ended when nobody does."""
 
 import asyncio
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Container, Mapping
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Principal
@@ -9,6 +11,7 @@ from hermes_core.values import frozen
 from hermes_tool_mcp.asking import callbacks
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.connection import Connection
+from hermes_tool_mcp.given import kept_as
 from hermes_tool_mcp.known import lists_of
 from hermes_tool_mcp.lists import Listed, Lists, mark_of
 from hermes_tool_mcp.reach import opening
@@ -36,7 +39,7 @@ class Pool:
 
     def hold(self, holder: str, name: str, server: ServerSettings, owner: Principal, folder: str = "") -> Connection:
         """Return the connection for a holder, which is connected when it is used. It is kept until ``release``."""
-        key = Key(name, mark_of(server), owner.person, folder if server.command and not server.folder else "")
+        key = Key(name, _whole(server), owner.person, folder if server.command and not server.folder else "")
         if key not in self._made:
             self._made[key] = self._connection(name, server, key.folder)
         self._holders.setdefault(key, set()).add(holder)
@@ -44,7 +47,7 @@ class Pool:
 
     def _connection(self, name: str, server: ServerSettings, folder: str) -> Connection:
         def learned(listed: Listed) -> None:
-            self.lists.put(name, listed)
+            self.lists.put(kept_as(name, server), listed)
 
         return Connection(
             name,
@@ -55,11 +58,12 @@ class Pool:
             lambda connection: callbacks(self._ctx, connection, folder),
         )
 
-    async def release(self, holder: str) -> None:
-        """Let go of all that somebody holds; what nobody holds any more is ended."""
+    async def release(self, holder: str, only: Container[str] | None = None) -> None:
+        """Let go of all that somebody holds, or of some servers by name; what nobody holds any more is ended."""
         ending: list[Connection] = []
         for key, holders in list(self._holders.items()):
-            holders.discard(holder)
+            if only is None or key.name in only:
+                holders.discard(holder)
             if not holders:
                 del self._holders[key]
                 ending.append(self._made.pop(key))
@@ -68,6 +72,12 @@ class Pool:
     def held_by(self, holder: str) -> Mapping[str, Connection]:
         """Return the connections of a holder, by their servers."""
         return {key.name: self._made[key] for key, holders in self._holders.items() if holder in holders}
+
+
+def _whole(server: ServerSettings) -> str:
+    """Return a digest of all that a connection is made with: two may be given one server with different keys."""
+    secret = [sorted(server.env.items()), sorted(server.headers.items())]
+    return hashlib.sha256(json.dumps([mark_of(server), secret]).encode()).hexdigest()[:16]
 
 
 def pool_of(ctx: PluginContext) -> Pool:

@@ -29,10 +29,11 @@ def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
 
 @hookimpl
 def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
-    """The prompts of servers."""
+    """The servers of a conversation, and the prompts of servers."""
+    from hermes_tool_mcp.own_servers import own_servers
     from hermes_tool_mcp.slash import slash_commands
 
-    return slash_commands(ctx)
+    return [*own_servers(ctx), *slash_commands(ctx)]
 
 
 @hookimpl

@@ -45,7 +45,7 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
 
 def _there(ctx: PluginContext, session: Session) -> dict[str, Mapping[str, JSON]]:
     lists, found = lists_of(ctx), dict[str, Mapping[str, JSON]]()
-    for name, server in servers_of(ctx).items():
+    for name, server in servers_of(ctx, session.id).items():
         listed = None if closed_to(ctx, server, session) else lists.get(name, server)
         for one in listed.prompts if listed else ():
             found[f"{name}:{one['name']}"] = one
@@ -74,7 +74,7 @@ async def _written(ctx: PluginContext, session: Session, server: str, prompt: st
     pool, holder = pool_of(ctx), f"prompt {session.id}"
     folder = session.cwd if session.backend in ("", "local") else ""
     try:
-        connection = pool.hold(holder, server, servers_of(ctx)[server], session.owner, folder)
+        connection = pool.hold(holder, server, servers_of(ctx, session.id)[server], session.owner, folder)
         answer: Any = await connection.use(lambda client: client.get_prompt(prompt, arguments))
     except ToolError as error:
         raise UserError(error.text, hint=error.hint) from error

@@ -66,7 +66,7 @@ def make_sources(ctx: PluginContext) -> Sequence[ToolSource]:
     at_first = tuple(servers_of(ctx))
 
     def later(session: Session) -> Iterable[Tool]:
-        names = [name for name in servers_of(ctx) if name not in at_first]
+        names = [name for name in servers_of(ctx, session.id) if name not in at_first]
         tools = [one for name in names for one in _tools(ctx, name, LATER, session)]
         return lasting(ctx, LATER, session, tools)
 
@@ -87,7 +87,7 @@ def make_sources(ctx: PluginContext) -> Sequence[ToolSource]:
 
 
 def _tools(ctx: PluginContext, name: str, toolset: str, session: Session) -> Iterable[Tool]:
-    server = servers_of(ctx).get(name)
+    server = servers_of(ctx, session.id).get(name)
     listed = lists_of(ctx).get(name, server) if server else None
     if server is None or listed is None:
         return []
