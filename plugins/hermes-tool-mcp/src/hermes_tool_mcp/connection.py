@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import ToolContext
 from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.handle import Handle
 from hermes_tool_mcp.listing import listed
 from hermes_tool_mcp.lists import Listed
 
@@ -152,6 +153,7 @@ class Connection:
         from mcp_types import Implementation
 
         from hermes_tool_mcp.sifting import Sifted
+        from hermes_tool_mcp.tasks import Tasks
 
         streams, said = await stack.enter_async_context(self._opens(ended))
         told.append(said)
@@ -160,6 +162,7 @@ class Connection:
             client_info=Implementation(name="hermes", version=_version()),
             message_handler=self._hear,
             cache=None,
+            extensions=[Tasks()],
             **self._beside(self),
         )
         return await stack.enter_async_context(client)
@@ -216,11 +219,15 @@ class Connection:
             of = f" of {total:g}" if total else ""
             context.progress(f"{message or 'at work'} ({progress:g}{of})\n")
 
+        async def work(client: "Client") -> Any:
+            from hermes_tool_mcp.tasks import under
+
+            handle = Handle(lambda said: context.progress(f"{_line(said)}\n"))
+            return await under(handle, lambda: client.call_tool(tool, arguments, progress_callback=heard))
+
         self.calls.append(context)
         try:
-            return await self.use(
-                lambda client: client.call_tool(tool, arguments, progress_callback=heard), again=again, seconds=seconds
-            )
+            return await self.use(work, again=again, seconds=seconds)
         finally:
             self.calls.remove(context)
 
