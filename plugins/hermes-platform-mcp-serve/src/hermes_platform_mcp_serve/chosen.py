@@ -99,8 +99,7 @@ async def _called(name: str, toolset: str, desk: Desk, given: Mapping[str, Any])
 
 async def _played(desk: Desk, tool: str, text: str, target: str, ask: AskPerson | None, task: str) -> Any:
     bounds = TurnBounds(tools=(tool,), never=tuple(NEVER), levels=0)
-    event = event_of(task) if task else ""
-    order = TurnOrder(model=MODEL, hidden=True, ask=target, bounds=bounds, event=event)
+    order = TurnOrder(model=MODEL, hidden=True, ask=target, bounds=bounds, event=event_of(task) if task else "")
     message = Message(role="user", parts=(Text(text=text),), untrusted=True)
     result, failure = None, ""
     async with aclosing(desk.ctx.turns.run(message, owner=desk.owner, order=order, ask=ask)) as turn:

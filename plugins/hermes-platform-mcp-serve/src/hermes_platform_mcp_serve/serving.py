@@ -50,6 +50,7 @@ def made_server(
     from hermes_platform_mcp_serve.failing import failed, told
     from hermes_platform_mcp_serve.recovered import recovered
     from hermes_platform_mcp_serve.shapes import fits
+    from hermes_platform_mcp_serve.skills import Skills
     from hermes_platform_mcp_serve.tasks import Tasks
 
     config: Config = ctx.config or Config()
@@ -88,4 +89,6 @@ def made_server(
         on_call_tool=call_tool,
     )
     tasks.serve(server)
+    if config.skills:
+        Skills(ctx, config.skills, owner).serve(server)
     return server

@@ -22,7 +22,7 @@ IDENTIFIER = "io.modelcontextprotocol/tasks"
 _KEPT = 3600.0  # seconds from its begin that a task is kept; one that works still is ended then
 _MOST = 200  # tasks that are kept
 _AGAIN = 1000  # milliseconds after which a client may ask again
-_NEEDED = {"requiredCapabilities": {"extensions": {IDENTIFIER: {}}}}
+_NEEDED: dict[str, Any] = {"requiredCapabilities": {"extensions": {IDENTIFIER: {}}}}
 
 
 def knows_tasks(request: Any) -> bool:

@@ -57,6 +57,7 @@ class Connection:
         self.name, self.server = name, server
         self.calls: list[ToolContext] = []  # those that run now, oldest first: whom the server may ask something
         self.why = ""  # it is not connected
+        self.listed: Listed | None = None  # what it said last that it has
         self._opens, self._learned, self._log, self._beside = opens, learned, log, beside
         self._task: asyncio.Task[None] | None = None
         self._up: asyncio.Future[Client] | None = None
@@ -120,7 +121,7 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 client = await self._connected(stack, ended, told)
-                self._learned(await listed(client, self.server, self._left))
+                await self._ask_again(client)
                 if not up.done():
                     up.set_result(client)
                 self._failed = 0
@@ -274,11 +275,15 @@ class Connection:
 
     # --- what it has ----------------------------------------------------------------------------------------------
 
+    async def _ask_again(self, client: "Client") -> None:
+        self.listed = await listed(client, self.server, self._left)
+        self._learned(self.listed)
+
     async def _hear(self, message: Any) -> None:
         if type(message).__name__ in ("ToolListChangedNotification", "PromptListChangedNotification"):
-            self._learn_again()
+            self.learn_again()
 
-    def _learn_again(self) -> None:
+    def learn_again(self) -> None:
         """Ask what it has now, one time after another: a server may say without end that this changes."""
         self._changed = True
         if self._learning:
@@ -289,7 +294,7 @@ class Connection:
                 self._changed = False
                 with suppress(Exception):  # it will be asked again, and a call says what is wrong
                     async with asyncio.timeout(self.server.connect_timeout):
-                        self._learned(await listed(self._up.result(), self.server, self._left))
+                        await self._ask_again(self._up.result())
                 await asyncio.sleep(_CALM)
 
         task = asyncio.ensure_future(learn())
@@ -308,7 +313,7 @@ class Connection:
             with suppress(Exception):
                 async with client.listen(tools_list_changed=True, prompts_list_changed=True) as heard:
                     async for _ in heard:
-                        self._learn_again()
+                        self.learn_again()
 
         return (asyncio.ensure_future(listen()),)
 
