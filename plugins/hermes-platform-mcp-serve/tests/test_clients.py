@@ -64,7 +64,10 @@ def opencode(place, address, home):
         "autoupdate": False,
     }
     (place / "opencode.json").write_text(json.dumps(settings))
-    return ["opencode", "run", "Look."], {"OPENCODE_DISABLE_MODELS_FETCH": "1"}
+    return ["opencode", "run", "Look."], {
+        "OPENCODE_CONFIG": str(place / "opencode.json"),
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }
 
 
 @pytest.mark.skipif(not THERE, reason="HERMES_MCP_CLIENTS names no folder with the clients")

@@ -124,6 +124,9 @@ class Tasks:
 
     def take(self, work: Ongoing) -> dict[str, Any]:
         """Return the handle of work that goes on. It can be asked after from now on. Raises UserError for too many."""
+        if work.name in self._there:  # somebody else found it again meanwhile
+            work.task.cancel()
+            return {"resultType": "task", **self._there[work.name].handle()}
         for name in [name for name, one in self._there.items() if one.old]:
             del self._there[name]
         if len(self._there) >= _MOST:
