@@ -78,7 +78,7 @@ def test_a_real_client_reads_a_conversation_of_hermes(tmp_path, client):
     home.mkdir()
     (home / "config.yaml").write_text("model: {provider: offline}\n")
     bare = {name: value for name, value in os.environ.items() if "KEY" not in name and "HERMES" not in name}
-    env = {**bare, "HERMES_HOME": str(home), "HOME": str(place)}
+    env = {**bare, "HERMES_HOME": str(home), "HOME": str(place), "TMPDIR": str(place)}
     run = {"env": env, "cwd": place, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
     subprocess.run([HERMES, "plugins", "enable", "mcp-serve", "--yes"], check=True, **run)
     subprocess.run([HERMES, "-z", WORDS], check=True, **run)
