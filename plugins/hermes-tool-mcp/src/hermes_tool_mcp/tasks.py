@@ -37,6 +37,7 @@ __all__ = ["Tasks", "finished", "under"]
 
 _PAUSE, _LONGEST = 0.5, 10.0  # seconds between two looks: where the server does not say, and at most
 _SHORTEST = 0.02
+_QUESTIONS = 10  # of one task
 _AWAY = (0.5, 1.0, 2.0, 4.0)  # seconds before it is asked again after each time that it did not answer
 _KNOWN = (INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY)  # answers that will not change
 _PATIENCE = 2.0  # seconds until a server must have heard that nobody waits any more
@@ -153,6 +154,8 @@ async def _answer(session: "ClientSession", handle: Handle, asked: Mapping[str, 
     for key, request in asked.items():
         if key in handle.answered:
             continue
+        if len(handle.answered) >= _QUESTIONS:
+            raise ToolError(f"The server asked more than {_QUESTIONS} times during one call.", retry=False)
         context = ClientRequestContext(session=session, request_id=f"{handle.task} {key}")
         answer = await session.dispatch_input_request(context, request)
         if isinstance(answer, ErrorData):
