@@ -1,9 +1,9 @@
 """What Hermes adds to a call of an MCP server, beside the bare SDK: ``benchmarks/mcp_calls.py [--rounds N]``.
 
 Both call one small server over stdio, in turn. The second row is twenty servers that are connected to at once, beside
-one; it is bounded by how many processors start their programs. The third is the same of servers that wait a second as
-they start, as those do that fetch something: it says whether they are waited for side by side. CPU time is that of this
-process.
+one; it is bounded by how many processors start their programs, so the bare SDK does the same in turn, and the row says
+what it takes for that, too. The third is the same of servers that wait a second as they start, as those do that fetch
+something: it says whether they are waited for side by side. CPU time is that of this process.
 """
 
 import argparse
@@ -50,9 +50,30 @@ async def calls(home: Path, rounds: int, *, wall: bool) -> None:
     print(f"  + {cpu - bare_cpu:.2f} ms of CPU, to {bare_clock:.2f} and {bare_cpu:.2f} of the bare SDK")
 
 
-async def connected(home: Path, count: int, *words: str) -> float:
+async def bare_connected(count: int) -> float:
+    """How many seconds the bare SDK takes to connect to so many servers, and to ask for what Hermes asks for."""
+    left, over = [count], asyncio.Event()
+
+    async def one() -> None:
+        async with Client(StdioServerParameters(command=sys.executable, args=[str(ODD)])) as client:
+            await client.list_tools()
+            await client.list_prompts()
+            left[0] -= 1
+            if not left[0]:
+                over.set()
+            await over.wait()
+
+    began = time.perf_counter()
+    tasks = [asyncio.ensure_future(one()) for _ in range(count)]
+    await over.wait()
+    took = time.perf_counter() - began
+    await asyncio.gather(*tasks)
+    return took
+
+
+async def connected(home: Path, count: int, *words: str, wall: bool = False) -> float:
     """How many seconds it takes to connect to so many servers."""
-    there = Servers(home, {f"s{n}": odd(*words, timeout=60.0, connect_timeout=60.0) for n in range(count)})
+    there = Servers(home, {f"s{n}": odd(*words, timeout=60.0, connect_timeout=60.0, wall=wall) for n in range(count)})
     began = time.perf_counter()
     await asyncio.gather(*(there.connection(f"s{n}").client() for n in range(count)))
     took = time.perf_counter() - began
@@ -68,14 +89,23 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for wall in (False, True):
             await calls(Path(folder, str(wall)), rounds, wall=wall)
-        pairs = [(await connected(Path(folder, "one"), 1), await connected(Path(folder, "many"), 20)) for _ in range(5)]
+        pairs: dict[str, list[tuple[float, float, float]]] = {"": [], " behind the wall": []}
+        for _ in range(5):
+            bare = await bare_connected(20)
+            for where, found in pairs.items():
+                place = Path(folder, f"of{where}")
+                one = await connected(place, 1, wall=bool(where))
+                found.append((one, await connected(place, 20, wall=bool(where)), bare))
         slow = ("--when", "start", "--do", "slow")
         waits = [
             (await connected(Path(folder, "slow"), 1, *slow), await connected(Path(folder, "slower"), 20, *slow))
             for _ in range(3)
         ]
-    for what, found in (("servers", pairs), ("servers that wait a second as they start", waits)):
-        print(f"twenty {what} connect in {statistics.median(many / one for one, many in found):.2f} × one")
+    for where, rows in pairs.items():
+        to_one, to_bare = (statistics.median(row[1] / row[n] for row in rows) for n in (0, 2))
+        print(f"twenty servers{where} connect in {to_one:.2f} × one, {to_bare:.2f} × twenty of the bare SDK")
+    told = statistics.median(many / one for one, many in waits)
+    print(f"twenty servers that wait a second as they start connect in {told:.2f} × one")
 
 
 if __name__ == "__main__":

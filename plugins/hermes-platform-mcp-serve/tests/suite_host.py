@@ -23,7 +23,7 @@ async def main(home):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the suite wants what a later revision took away
-        manager = Manager(suite_server.made(), retry_interval=200)
+        manager = Manager(suite_server.made(home.parent), retry_interval=200)
 
     async def app(scope, receive, send):
         await manager.handle(scope, receive, send, Principal())

@@ -17,6 +17,14 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Pro
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY
 
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing import plugin_context
+from hermes_core.testing.project import manifest_path
+from hermes_core.types import Principal
+from hermes_platform_mcp_serve.ongoing import Ongoing
+from hermes_platform_mcp_serve.skills import Skills
+from hermes_platform_mcp_serve.tasks import Tasks, knows_tasks, needed
+
 EMPTY = {"type": "object", "properties": {}}
 BROAD = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -275,6 +283,64 @@ async def changing(request, params):
     return said(text("changed"))
 
 
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+TASKS = Tasks(lambda _: Principal())
+
+
+async def computed(_call, given):
+    await asyncio.sleep(given.get("seconds", 0))
+    return said(text(f"computed {given.get('label', '')}"))
+
+
+async def failing(_call, _given):
+    return said(text("it failed"), failed=True)
+
+
+async def broken(_call, _given):
+    raise RuntimeError("broken")
+
+
+async def confirmed(call, given):
+    answer = await call.ask("confirm", asks(f"Delete {given.get('filename')}?", confirm={"type": "boolean"}))
+    return said(text(f"{answer['action']}"))
+
+
+async def manifold(call, _given):
+    one, two = await asyncio.gather(
+        call.ask("one", asks("One?", name=STRING)), call.ask("two", asks("Two?", name=STRING))
+    )
+    return said(text(f"{one['action']}, {two['action']}"))
+
+
+async def greeted(_call, given):
+    return said(text(f"Hello, {given['name']}!"))
+
+
+WORKS = {
+    "slow_compute": computed,
+    "failing_job": failing,
+    "protocol_error_job": broken,
+    "confirm_delete": confirmed,
+    "multi_input": manifold,
+    "test_tool_with_task": greeted,
+}
+
+
+async def begun(request, params):
+    """Make a task of a call, where its client knows them; a few tools work in no other way."""
+    given = params.arguments or {}
+    if params.name == "test_tool_with_task":
+        if not (found := given_in(params, "user_name")):
+            return wants("asked", user_name=asks("What is your name?", name=STRING))
+        given = {"name": found[0].content["name"]}
+    if knows_tasks(request):
+        return TASKS.take(Ongoing(Principal(), lambda call: WORKS[params.name](call, given)))
+    if params.name in ("failing_job", "test_tool_with_task"):
+        raise needed()
+    return await WORKS[params.name](None, given)
+
+
 TELLING = {
     "test_missing_capability": needing,
     "test_streaming_elicitation": streaming,
@@ -325,6 +391,7 @@ HEADED = {
 def tools():
     shapes = dict.fromkeys((*PLAIN, *INPUTS, *TELLING), EMPTY)
     shapes |= {name: shape for name, (_, shape) in WORKING.items()}
+    shapes |= dict.fromkeys(WORKS, EMPTY) | {"greet": form(name=STRING)}
     shapes |= {"json_schema_2020_12_tool": BROAD, "test_custom_header": HEADED}
     return [types.Tool(name=name, description=f"Tests {name}.", input_schema=shape) for name, shape in shapes.items()]
 
@@ -337,6 +404,10 @@ async def call_tool(request, params):
         return await WORKING[name][0](request, params.arguments or {})
     if name in INPUTS:
         return await INPUTS[name](params)
+    if name in WORKS:
+        return await begun(request, params)
+    if name == "greet":
+        return await greeted(None, params.arguments or {})
     if name in TELLING:
         return await TELLING[name](request, params)
     if name in ("json_schema_2020_12_tool", "test_custom_header"):
@@ -405,8 +476,21 @@ async def get_prompt(request, params):
     return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=one) for one in content])
 
 
-def made():
-    """The server."""
+def skills(place):
+    """What the plugin serves of two skills in a folder, one with more than its SKILL.md."""
+    manifest = read_manifest(manifest_path("hermes_platform_mcp_serve"))
+    for name, more in {"pdf-processing": {"references/FORMS.md": "Forms.\n"}, "writing": {}}.items():
+        folder = place / "skills" / name
+        held = {"SKILL.md": f"---\nname: {name}\ndescription: Work with {name}.\n---\n\nDo it.\n", **more}
+        for path, words in held.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(words)
+    ctx = plugin_context(manifest, place / "of-skills")
+    return Skills(ctx, [str(place / "skills")], lambda _: ctx.owner)
+
+
+def made(place):
+    """The server; its skills lie in a folder in ``place``."""
 
     async def list_tools(_request, _params):
         return types.ListToolsResult(tools=tools())
@@ -455,5 +539,21 @@ def made():
         on_completion=complete,
         on_set_logging_level=nothing,
     )
+    TASKS.serve(server)
+    own = {name: server.get_request_handler(name).handler for name in ("resources/list", "resources/read")}
+    skills(place).serve(server)
+    of_skills = {name: server.get_request_handler(name) for name in own}
+
+    async def all_resources(request, params):
+        found = (await own["resources/list"](request, params)).resources
+        found += (await of_skills["resources/list"].handler(request, params)).resources
+        return types.ListResourcesResult(resources=found)
+
+    async def any_resource(request, params):
+        name = "resources/read"
+        return await (of_skills[name].handler if str(params.uri).startswith("skill:") else own[name])(request, params)
+
+    for name, handler in (("resources/list", all_resources), ("resources/read", any_resource)):
+        server.add_request_handler(name, of_skills[name].params_type, handler)
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="suite"))
     return server

@@ -196,7 +196,7 @@ async def test_a_client_that_leaves_interrupts_its_call(library, connected, mode
 
 
 async def test_an_answer_that_comes_too_late_does_nothing(library, connected, monkeypatch):
-    monkeypatch.setattr("hermes_platform_mcp_serve.asked._PATIENCE", 0.05)
+    monkeypatch.setattr("hermes_platform_mcp_serve.ongoing._PATIENCE", 0.05)
 
     async def never(_context, _params):
         raise AssertionError("it is asked by hand here")

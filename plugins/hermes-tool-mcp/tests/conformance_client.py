@@ -8,10 +8,12 @@ import json
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2
 
+from hermes_core.errors import ToolError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeToolContext, plugin_context
 from hermes_core.testing.fakes import FakeWorkspace
@@ -21,6 +23,7 @@ from hermes_tool_mcp.config import Config, ServerSettings
 from hermes_tool_mcp.connection import Connection
 from hermes_tool_mcp.login import Callback, Tokens, new_login, read_answer
 from hermes_tool_mcp.reach import opening
+from hermes_tool_mcp.skills import read_skill
 
 CALLS = {
     "tools_call": [("add_numbers", {"a": 5, "b": 3})],
@@ -85,6 +88,10 @@ async def main(url):
                     wanted = [(echo.name, {"schema": one.schema}) for one in listed if one is not echo]
                 if "toolCalls" in told:
                     wanted = [(one["name"], one["arguments"]) for one in told["toolCalls"]]
+                for skill in learned[-1].skills if "verify" in scenario else ():
+                    with suppress(ToolError):  # a model that has read the one asks for the next
+                        for path in ("", *skill.files):
+                            print(await read(connection, skill.name, path))
                 print([one.name for one in listed], file=sys.stderr)
                 for tool, arguments in wanted:
                     try:
@@ -93,6 +100,11 @@ async def main(url):
                         print(tool, error, file=sys.stderr)
             finally:
                 await connection.close()
+
+
+async def read(connection, name, path):
+    skills = connection.listed.skills
+    return await connection.use(lambda client: read_skill(client, skills, name, path))
 
 
 def example(schema):

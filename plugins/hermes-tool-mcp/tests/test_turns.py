@@ -2,6 +2,7 @@
 
 import ast
 import json
+import random
 import re
 import subprocess
 import sys
@@ -181,6 +182,42 @@ async def test_a_hundred_servers_with_two_thousand_tools_are_found_by_search(her
     assert words(results[1]) == "found"
     body = json.dumps([[spec.name, spec.description, spec.schema] for spec in provider.requests[0].tools])
     assert len(body) < 20_000
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3000)
+async def test_over_two_hundred_turns_with_two_thousand_tools_no_sent_byte_changes(hermes, scripted, request):
+    """Lists change under a conversation that remembers and learns; what was sent stands. ``--rounds 10``: 200 turns."""
+    turns, chance = 20 * request.config.getoption("rounds"), random.Random(7)
+    rows = {f"s{n}": odd() for n in range(100)}
+    skill = "---\nname: way-{0}\ndescription: Way number {0}.\n---\n\nGo {0} steps.\n"
+    steps = []
+    for number in range(turns):
+        if number % 4 == 1:
+            steps.append(Call("memory", {"action": "add", "text": f"Fact {number}.", "target": "user"}))
+        if number % 4 == 3:
+            learned = {"action": "create", "name": f"way-{number}", "content": skill.format(number)}
+            steps.append(Call("skill_manage", learned))
+        steps.append("done")
+    for module in ("hermes_tool_search", "hermes_tool_skills", "hermes_memory_files"):
+        hermes.tmp_plugin(module)
+    provider = kit(hermes, scripted, rows, *steps)
+    for name, row in rows.items():
+        kept(hermes, name, row, 20, f"{name}_")
+    results = []
+    for number in range(turns):
+        results += await turn(hermes)
+        name = f"s{chance.randrange(100)}"
+        kept(hermes, name, rows[name], chance.randrange(25), chance.choice([f"{name}_", f"new{number}_"]))
+    assert len(results) == turns // 2
+    assert not [words(one) for one in results if one.failed]
+    before: tuple[list[str], list[str]] = ([], [])
+    for sent in provider.requests:
+        tools = [json.dumps([spec.name, spec.description, spec.schema]) for spec in sent.tools]
+        said = [repr(message) for message in sent.messages]
+        assert tools[: len(before[0])] == before[0]
+        assert said[: len(before[1])] == before[1]
+        before = (tools, said)
 
 
 async def test_a_prompt_is_typed_and_its_words_are_the_servers(hermes, scripted):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_backend_wall import limits
 from hermes_backend_wall.bwrap import Problem
+from hermes_backend_wall.compiled import compiled
 from hermes_backend_wall.interpreter import python
 from hermes_backend_wall.limits import Limits
 from hermes_core.errors import ToolError
@@ -127,6 +128,7 @@ class Sandbox:
         }
         if "landlock" in settings:
             settings["landlock"] = {**settings["landlock"], "door": settings["door"]}
+        compiled()
         parent = str(Path(__file__).parent.parent)
         launcher = [python()[0], "-I", "-S", "-B", "-c", _BEGIN, parent, str(control), str(way), json.dumps(settings)]
         self._complaints, writing = os.pipe()

@@ -1,51 +1,97 @@
 """Asking the person in front of a client while a call of theirs runs.
 
 By 2025-11-25 the client is asked in between. By 2026-07-28 nobody can be: the call is answered with what it wants to
-know, goes on waiting here, and ends with the answer to the next request, which names it.
+know, goes on waiting here, and ends with the answer to the next request, which names it. One that takes long becomes a
+task, for a client that knows these.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
-from uuid import uuid4
 
 from hermes_core.errors import UserError
 from hermes_core.kinds.console import AskPerson
 from hermes_core.types import Question, Verdict
 from hermes_platform_mcp_serve.desk import Desk
+from hermes_platform_mcp_serve.failing import told
+from hermes_platform_mcp_serve.ongoing import Ongoing
+from hermes_platform_mcp_serve.tasks import Tasks, knows_tasks
 
-__all__ = ["attended"]
+__all__ = ["Play", "attended"]
+
+Play = Callable[[AskPerson | None, str], Awaitable[Any]]  # whom it asks, and the name it is found by after a death
 
 _BY = "the person in front of an MCP client"
-_PATIENCE = 300.0  # seconds that a call waits for the answer
 _MOST = 50  # calls that wait
+_GRACE = 2.0  # seconds that a call has until it becomes a task
 _KEY = "approval"
 _SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
 
-async def attended(desk: Desk, play: Callable[[AskPerson | None], Awaitable[Any]]) -> Any:
-    """Play a call with its person to ask, if the client says that it can ask them. Raises as ``play``, UserError."""
+async def attended(desk: Desk, play: Play, *, asks: bool) -> Any:
+    """Play a call with its person to ask, if ``asks`` and the client says that it can ask them.
+
+    Raises as ``play``, UserError.
+    """
     from mcp_types import ClientCapabilities, ElicitationCapability
     from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
     session = desk.request.session
     named = (desk.request.params or {}).get("requestState")
-    if not named and not session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability())):
-        return await play(None)
+    can = asks and session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability()))
     if session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        return await play(partial(_between, desk))
-    waiting: dict[str, _Waiting] = desk.ctx.state.setdefault("waiting", {})
+        return await play(partial(_between, desk) if can else None, "")
+    tasks = desk.tasks if knows_tasks(desk.request) else None
+    waiting: dict[str, Ongoing] = desk.ctx.state.setdefault("waiting", {})
     if named:
         call = waiting.pop(str(named), None)
         if call is None or call.owner != desk.owner:
             raise UserError("This call is over.", hint="Make it again.")
         call.answer((desk.request.params or {}).get("inputResponses"))
+    elif not can and tasks is None:
+        return await play(None, "")
     elif len(waiting) >= _MOST:
         raise UserError(f"{_MOST} calls wait for an answer already.")
     else:
-        call = _Waiting(desk, play)
-    return await call.step(waiting)
+        call = Ongoing(desk.owner, partial(_played, desk, play, can=can))
+    return await _gone_on(call, waiting, tasks)
+
+
+async def _gone_on(call: Ongoing, waiting: dict[str, Ongoing], tasks: Tasks | None) -> Any:
+    """Go on until there is a result, a question, or too much time has gone. Raises what the call raises."""
+    from mcp_types import InputRequiredResult
+
+    await call.step(None if tasks is None else _GRACE)
+    if call.open:
+        waiting[call.name] = call
+        call.task.add_done_callback(lambda _: waiting.pop(call.name, None))  # nobody answered in time
+        return InputRequiredResult(input_requests=dict(call.open), request_state=call.name)
+    if tasks is None or call.task.done():
+        return await call.task
+    return tasks.take(call)
+
+
+async def _played(desk: Desk, play: Play, call: Ongoing, *, can: bool) -> Any:
+    """Play a call; what goes wrong is its result, since nobody may wait for it by then."""
+    from mcp_types import ElicitRequest, ElicitRequestFormParams
+
+    asked = 0
+
+    async def ask(question: Question) -> Verdict | None:
+        nonlocal asked
+        if question.kind != "approval":
+            return None
+        asked += 1
+        params = ElicitRequestFormParams(message=_text(desk, question), requested_schema=_SCHEMA)
+        given = await call.ask(_KEY if asked == 1 else f"{_KEY}-{asked}", ElicitRequest(params=params))
+        return None if given is None else _verdict(_action(given))
+
+    return await told(desk.ctx, "a call of a client", play(ask if can else None, call.name))
+
+
+def _action(given: object) -> object:
+    """Return what a person did, as a client says it; what is no yes is a no."""
+    return given.get("action") if isinstance(given, dict) else None
 
 
 def _text(desk: Desk, question: Question) -> str:
@@ -67,50 +113,3 @@ async def _between(desk: Desk, question: Question) -> Verdict | None:
     except (MCPError, NoBackChannelError):
         return None
     return _verdict(answer.action)
-
-
-class _Waiting:
-    """A call that goes on from one request to the next. Whoever leaves in the middle of one interrupts it."""
-
-    def __init__(self, desk: Desk, play: Callable[[AskPerson | None], Awaitable[Any]]) -> None:
-        self.owner = desk.owner
-        self._desk = desk
-        self._name = uuid4().hex
-        self._question: Question | None = None
-        self._asked = asyncio.Event()
-        self._answered: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.ensure_future(play(self._ask))
-
-    async def _ask(self, question: Question) -> Verdict | None:
-        if question.kind != "approval":
-            return None
-        self._question, self._answered = question, asyncio.get_running_loop().create_future()
-        self._asked.set()
-        done, _ = await asyncio.wait([self._answered], timeout=_PATIENCE)
-        return self._answered.result() if done else None
-
-    def answer(self, given: object) -> None:
-        """Take the answer, whatever it looks like: what is no yes is a no."""
-        one = given.get(_KEY) if isinstance(given, dict) else None
-        self._asked.clear()
-        if not self._answered.done():
-            self._answered.set_result(_verdict(one.get("action") if isinstance(one, dict) else None))
-
-    async def step(self, waiting: "dict[str, _Waiting]") -> Any:
-        """Go on until there is a result, or another question. Raises what the call raises."""
-        from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
-
-        asked = asyncio.ensure_future(self._asked.wait())
-        try:
-            await asyncio.wait({asked, self._task}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            self._task.cancel()
-            raise
-        finally:
-            asked.cancel()
-        if self._task.done() or self._question is None:
-            return await self._task
-        waiting[self._name] = self
-        self._task.add_done_callback(lambda _: waiting.pop(self._name, None))  # nobody answered in time
-        params = ElicitRequestFormParams(message=_text(self._desk, self._question), requested_schema=_SCHEMA)
-        return InputRequiredResult(input_requests={_KEY: ElicitRequest(params=params)}, request_state=self._name)

@@ -20,6 +20,7 @@ from hermes_core.types import (
     Message,
     Returned,
     Text,
+    ToolResult,
     ToolRow,
     TurnBounds,
     TurnOrder,
@@ -29,8 +30,9 @@ from hermes_platform_mcp_serve.asked import attended
 from hermes_platform_mcp_serve.config import Config
 from hermes_platform_mcp_serve.desk import Desk, Served
 from hermes_platform_mcp_serve.play import MODEL, order_of
+from hermes_platform_mcp_serve.recovered import event_of
 
-__all__ = ["Chosen", "chosen"]
+__all__ = ["Chosen", "answer_of", "chosen"]
 
 NEVER = frozenset({Effect.EXECUTE, Effect.DELEGATE, Effect.CONFIGURE, Effect.SCHEDULE})
 CLOSED = frozenset({"terminal", "files", "kanban", "tools", "clarify"})  # toolsets that no client gets
@@ -92,12 +94,12 @@ async def _called(name: str, toolset: str, desk: Desk, given: Mapping[str, Any])
     """Make the call, as a turn. Whoever wrote its arguments is outside, so what crosses the wall asks a person."""
     config: Config = desk.ctx.config or Config()
     play = partial(_played, desk, f"{toolset}/{name}", order_of(name, given), config.ask)
-    return await play(None) if config.ask else await attended(desk, play)
+    return await attended(desk, play, asks=not config.ask)
 
 
-async def _played(desk: Desk, tool: str, text: str, target: str, ask: AskPerson | None) -> Any:
+async def _played(desk: Desk, tool: str, text: str, target: str, ask: AskPerson | None, task: str) -> Any:
     bounds = TurnBounds(tools=(tool,), never=tuple(NEVER), levels=0)
-    order = TurnOrder(model=MODEL, hidden=True, ask=target, bounds=bounds)
+    order = TurnOrder(model=MODEL, hidden=True, ask=target, bounds=bounds, event=event_of(task) if task else "")
     message = Message(role="user", parts=(Text(text=text),), untrusted=True)
     result, failure = None, ""
     async with aclosing(desk.ctx.turns.run(message, owner=desk.owner, order=order, ask=ask)) as turn:
@@ -110,10 +112,11 @@ async def _played(desk: Desk, tool: str, text: str, target: str, ask: AskPerson 
                 failure = "It was stopped."
     if result is None:
         raise UserError(failure or "The call was not made.")
-    return _answer(desk, result)
+    return answer_of(desk.ctx, result)
 
 
-def _answer(desk: Desk, result: Any) -> Any:
+def answer_of(ctx: PluginContext, result: ToolResult) -> Any:
+    """Return the result of a tool of ours as a client gets it."""
     import base64
 
     from mcp_types import CallToolResult, ImageContent, TextContent
@@ -121,7 +124,7 @@ def _answer(desk: Desk, result: Any) -> Any:
     content: list[Any] = []
     for part in result.parts:
         if isinstance(part, Text):
-            content.append(TextContent(type="text", text=desk.ctx.masks.text(part.text)))
+            content.append(TextContent(type="text", text=ctx.masks.text(part.text)))
         elif isinstance(part, Blob) and part.data is not None and part.media_type.startswith("image/"):
             held = base64.b64encode(part.data).decode()
             content.append(ImageContent(type="image", data=held, mime_type=part.media_type))

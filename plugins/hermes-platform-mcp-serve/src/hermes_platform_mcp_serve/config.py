@@ -14,6 +14,11 @@ class Config:
         factory=list,
         example=["web", "skill_view"],
     )
+    skills: list[str] = option(
+        "Folders of skills that your clients can read, or of one; each file in them, but for hidden ones and links.",
+        factory=list,
+        example=["~/skills"],
+    )
     ask: str = option(
         "The chat in which what such a call needs a yes for is put to you, such as `telegram`; else it is refused.",
         default="",

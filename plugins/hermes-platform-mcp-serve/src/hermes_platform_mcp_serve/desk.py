@@ -7,6 +7,7 @@ from hermes_core.context import PluginContext
 from hermes_core.types import JSON, Principal
 from hermes_core.values import frozen
 from hermes_platform_mcp_serve.config import Config
+from hermes_platform_mcp_serve.tasks import Tasks
 
 __all__ = ["Desk", "Served", "desks"]
 
@@ -18,11 +19,12 @@ _CURSOR = {"type": "string", "maxLength": 200, "description": "the cursor of the
 
 @frozen
 class Desk:
-    """One request: the kernel's brokers, whose things it is about, and the request as the SDK knows it."""
+    """One request: the kernel's brokers, whose things it is about, the request as the SDK knows it, and the tasks."""
 
     ctx: PluginContext
     owner: Principal
     request: Any
+    tasks: Tasks
 
     def answer(self, said: Mapping[str, JSON], *beside: Any) -> Any:
         """Return the answer to a call: JSON without secrets, also as text, and what goes ``beside`` it."""

@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError
 from hermes_core.types import Principal
 from hermes_platform_mcp_serve.config import Config
 
@@ -47,9 +47,14 @@ def made_server(
 
     from hermes_core import __version__
     from hermes_platform_mcp_serve.desk import Desk, desks
+    from hermes_platform_mcp_serve.failing import failed, told
+    from hermes_platform_mcp_serve.recovered import recovered
     from hermes_platform_mcp_serve.shapes import fits
+    from hermes_platform_mcp_serve.skills import Skills
+    from hermes_platform_mcp_serve.tasks import Tasks
 
     config: Config = ctx.config or Config()
+    tasks = Tasks(owner, partial(recovered, ctx))
     there = {one.name: one for one in (*desks(config), *tools)}
     listed = [
         types.Tool(
@@ -69,20 +74,13 @@ def made_server(
     async def call_tool(request: Any, params: types.CallToolRequestParams) -> Any:
         one = there.get(params.name)
         if one is None:
-            return _failed(f"There is no tool {params.name[:80]!r}. There is: {', '.join(there)}.")
+            return failed(f"There is no tool {params.name[:80]!r}. There is: {', '.join(there)}.")
         given = params.arguments or {}
         if wrong := fits(one.schema, given):
-            return _failed(wrong)
-        try:
-            answer = await one.run(Desk(ctx, owner(request), request), given)
-        except HermesError as error:
-            return _failed(ctx.masks.text(" ".join(word for word in (error.text, error.hint) if word)))
-        except Exception:
-            ctx.log.exception("the tool %s failed", one.name)
-            return _failed("Something went wrong here. `hermes logs` says what.")
-        return answer
+            return failed(wrong)
+        return await told(ctx, f"the tool {one.name}", one.run(Desk(ctx, owner(request), request, tasks), given))
 
-    return Server(
+    server: Server[dict[str, Any]] = Server(
         "hermes",
         version=__version__,
         title="Hermes",
@@ -90,9 +88,7 @@ def made_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-
-
-def _failed(text: str) -> Any:
-    from mcp_types import CallToolResult, TextContent
-
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+    tasks.serve(server)
+    if config.skills:
+        Skills(ctx, config.skills, owner).serve(server)
+    return server

@@ -82,6 +82,7 @@ def tell_of(ctx: PluginContext, name: str, listed: "Listed") -> None:
     parts = [f"{len(listed.tools)} tools"]
     parts += [f"{len(listed.prompts)} prompts (/prompt {name}:NAME)"] if listed.prompts else []
     parts += ["resources"] if listed.resources else []
+    parts += [f"{len(listed.skills)} skills"] if listed.skills else []
     click.echo(shown(f"{name}: {listed.title or 'it'} speaks {listed.protocol} and has {', '.join(parts)}."))
     for one in listed.tools[:20]:
         click.echo(f"  {shown(f'{one.name}: {first_line(one)}')}")

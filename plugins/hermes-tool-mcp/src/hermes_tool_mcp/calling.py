@@ -1,6 +1,6 @@
 """A call of a server's tool, from a conversation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hermes_core.errors import ToolError
@@ -8,8 +8,9 @@ from hermes_core.kinds import ToolContext, ToolOutput
 from hermes_tool_mcp.connection import Connection, Spoken
 from hermes_tool_mcp.given import hidden, without_secrets
 from hermes_tool_mcp.holding import RESOURCE, Held
-from hermes_tool_mcp.lists import ListedTool
+from hermes_tool_mcp.lists import ListedSkill, ListedTool
 from hermes_tool_mcp.results import contents, fenced, result_of
+from hermes_tool_mcp.tools import SKILL
 
 __all__ = ["answered"]
 
@@ -38,10 +39,28 @@ async def _answered(
     if not own:
         answer = await connection.call(one.name, dict(given), context, again=one.looks)
         return await result_of(answer, context)
+    if one.name == SKILL:
+        return await _skill(connection, context, str(given["name"]), str(given.get("file") or ""))
     if one.name == "read_resource":
         uri = str(given["uri"])
         return await contents(await connection.use(lambda client: client.read_resource(uri)), context)
     return await _resources(connection)
+
+
+async def _skill(connection: Connection, context: ToolContext, name: str, path: str) -> ToolOutput:
+    from hermes_tool_mcp.skills import Changed, read_skill
+
+    def skills() -> Sequence[ListedSkill]:
+        return connection.listed.skills if connection.listed else ()
+
+    try:
+        found = await connection.use(lambda client: read_skill(client, skills(), name, path))
+    except Changed:
+        connection.learn_again()
+        raise
+    if isinstance(found, str):
+        return found
+    return f"[{len(found):,} bytes, kept in {await context.spill(path.rpartition('/')[2], found)}]"
 
 
 async def _resources(connection: Connection) -> str:

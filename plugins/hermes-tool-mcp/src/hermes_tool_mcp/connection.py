@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import ToolContext
 from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.handle import Handle
 from hermes_tool_mcp.listing import listed
 from hermes_tool_mcp.lists import Listed
 
@@ -56,6 +57,7 @@ class Connection:
         self.name, self.server = name, server
         self.calls: list[ToolContext] = []  # those that run now, oldest first: whom the server may ask something
         self.why = ""  # it is not connected
+        self.listed: Listed | None = None  # what it said last that it has
         self._opens, self._learned, self._log, self._beside = opens, learned, log, beside
         self._task: asyncio.Task[None] | None = None
         self._up: asyncio.Future[Client] | None = None
@@ -119,7 +121,7 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 client = await self._connected(stack, ended, told)
-                self._learned(await listed(client, self.server, self._left))
+                await self._ask_again(client)
                 if not up.done():
                     up.set_result(client)
                 self._failed = 0
@@ -152,6 +154,7 @@ class Connection:
         from mcp_types import Implementation
 
         from hermes_tool_mcp.sifting import Sifted
+        from hermes_tool_mcp.tasks import Tasks
 
         streams, said = await stack.enter_async_context(self._opens(ended))
         told.append(said)
@@ -160,6 +163,7 @@ class Connection:
             client_info=Implementation(name="hermes", version=_version()),
             message_handler=self._hear,
             cache=None,
+            extensions=[Tasks()],
             **self._beside(self),
         )
         return await stack.enter_async_context(client)
@@ -216,11 +220,15 @@ class Connection:
             of = f" of {total:g}" if total else ""
             context.progress(f"{message or 'at work'} ({progress:g}{of})\n")
 
+        async def work(client: "Client") -> Any:
+            from hermes_tool_mcp.tasks import under
+
+            handle = Handle(lambda said: context.progress(f"{_line(said)}\n"))
+            return await under(handle, lambda: client.call_tool(tool, arguments, progress_callback=heard))
+
         self.calls.append(context)
         try:
-            return await self.use(
-                lambda client: client.call_tool(tool, arguments, progress_callback=heard), again=again, seconds=seconds
-            )
+            return await self.use(work, again=again, seconds=seconds)
         finally:
             self.calls.remove(context)
 
@@ -267,11 +275,15 @@ class Connection:
 
     # --- what it has ----------------------------------------------------------------------------------------------
 
+    async def _ask_again(self, client: "Client") -> None:
+        self.listed = await listed(client, self.server, self._left)
+        self._learned(self.listed)
+
     async def _hear(self, message: Any) -> None:
         if type(message).__name__ in ("ToolListChangedNotification", "PromptListChangedNotification"):
-            self._learn_again()
+            self.learn_again()
 
-    def _learn_again(self) -> None:
+    def learn_again(self) -> None:
         """Ask what it has now, one time after another: a server may say without end that this changes."""
         self._changed = True
         if self._learning:
@@ -282,7 +294,7 @@ class Connection:
                 self._changed = False
                 with suppress(Exception):  # it will be asked again, and a call says what is wrong
                     async with asyncio.timeout(self.server.connect_timeout):
-                        self._learned(await listed(self._up.result(), self.server, self._left))
+                        await self._ask_again(self._up.result())
                 await asyncio.sleep(_CALM)
 
         task = asyncio.ensure_future(learn())
@@ -301,7 +313,7 @@ class Connection:
             with suppress(Exception):
                 async with client.listen(tools_list_changed=True, prompts_list_changed=True) as heard:
                     async for _ in heard:
-                        self._learn_again()
+                        self.learn_again()
 
         return (asyncio.ensure_future(listen()),)
 

@@ -32,6 +32,8 @@ async def listed(client: "Client", server: ServerSettings, left: dict[str, str])
         cursor = page.next_cursor
         if cursor is None or len(tools) >= _TOOLS:
             break
+    from hermes_tool_mcp.skills import listed_skills
+
     return Listed(
         mark=mark_of(server),
         title=f"{info.name} {info.version}" if info else "",
@@ -39,6 +41,7 @@ async def listed(client: "Client", server: ServerSettings, left: dict[str, str])
         tools=tuple(tools[:_TOOLS]),
         prompts=tuple(await _prompts(client)) if able.prompts else (),
         resources=able.resources is not None,
+        skills=tuple(await listed_skills(client)),
         left=tuple({"name": name, "why": why} for name, why in left.items())[:_LEFT],
         at=time.time(),
     )

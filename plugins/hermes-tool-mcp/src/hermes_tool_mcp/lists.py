@@ -16,7 +16,7 @@ from hermes_core.values import frozen
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.given import kept_as
 
-__all__ = ["Listed", "ListedTool", "Lists", "mark_of"]
+__all__ = ["Listed", "ListedSkill", "ListedTool", "Lists", "mark_of"]
 
 _MOST = 16_000_000  # bytes of one file
 
@@ -32,6 +32,17 @@ class ListedTool:
 
 
 @frozen(kw_only=True)
+class ListedSkill:
+    """A skill as its server describes it. ``files`` are the digest and the size in bytes of each, by its URI."""
+
+    name: str
+    description: str
+    uri: str
+    head: Mapping[str, JSON]
+    files: Mapping[str, Sequence[Any]]
+
+
+@frozen(kw_only=True)
 class Listed:
     """All that a server has. ``mark`` is that of the settings; ``prompts`` are names with their arguments.
 
@@ -44,6 +55,7 @@ class Listed:
     tools: Sequence[ListedTool] = ()
     prompts: Sequence[Mapping[str, JSON]] = ()
     resources: bool = False
+    skills: Sequence[ListedSkill] = ()
     left: Sequence[Mapping[str, JSON]] = ()
     at: float = Factory(float)
 
@@ -101,6 +113,11 @@ class Lists:
         self._path(name).unlink(missing_ok=True)
 
 
+def _skill(row: dict[str, Any]) -> ListedSkill:
+    files = {uri: (str(digest), int(size)) for uri, (digest, size) in row["files"].items()}
+    return ListedSkill(**{**row, "files": files})
+
+
 def _parsed(path: Path) -> Listed | None:
     """Return what a file holds; None for what cannot be read: the server is asked again then."""
     try:
@@ -108,7 +125,8 @@ def _parsed(path: Path) -> Listed | None:
             return None
         data: dict[str, Any] = json.loads(path.read_bytes())
         tools = tuple(ListedTool(**one) for one in data.pop("tools"))
+        skills = tuple(_skill(one) for one in data.pop("skills", ()))
         rows = {key: tuple(data.pop(key, ())) for key in ("prompts", "left")}
-        return Listed(**{**data, **rows, "tools": tools})
+        return Listed(**{**data, **rows, "tools": tools, "skills": skills})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

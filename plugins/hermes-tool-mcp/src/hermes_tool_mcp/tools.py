@@ -16,7 +16,7 @@ from hermes_tool_mcp.lists import Listed, ListedTool
 from hermes_tool_mcp.live import began
 from hermes_tool_mcp.names import PREFIX, named, source_of
 
-__all__ = ["bounded", "make_sources", "offered", "toolset_of"]
+__all__ = ["SKILL", "bounded", "make_sources", "offered", "toolset_of"]
 
 LATER = "mcp"  # the source, and the toolset, of servers that came while this Hermes runs
 _MADE = 1_000  # of servers, each in a folder, whose tools are kept ready
@@ -33,6 +33,8 @@ _READ = ListedTool(
     schema={"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]},
     looks=True,
 )
+_TOLD = 3_000  # characters that the skills of a server have in what a model is told of them
+SKILL = "load_skill"
 
 
 def toolset_of(server: str) -> str:
@@ -48,10 +50,32 @@ def bounded(server: ServerSettings) -> bool:
 def offered(server: ServerSettings, listed: Listed) -> list[ListedTool]:
     """Return what of a server is offered."""
     wanted = [one for one in listed.tools if _wanted(server, one.name)]
-    if listed.resources:
-        there = {one.name for one in wanted}
-        wanted += [one for one in (_LIST, _READ) if one.name not in there and _wanted(server, one.name)]
-    return wanted
+    own = [*([_LIST, _READ] if listed.resources else []), *([_skills(listed)] if listed.skills else [])]
+    there = {one.name for one in wanted}
+    return [*wanted, *(one for one in own if one.name not in there and _wanted(server, one.name))]
+
+
+def _skills(listed: Listed) -> ListedTool:
+    """Return what reads the skills of a server, and says which there are."""
+    told, left = "Read a skill: how something is done with this server. There is:", 0
+    for one in listed.skills:
+        line = f"\n- {one.name}: {one.description}"
+        left += len(told) + len(line) > _TOLD
+        told += line if not left else ""
+    told += f"\n… and {left} more" if left else ""
+    return ListedTool(
+        name=SKILL,
+        description=told,
+        schema={
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "file": {"type": "string", "description": "another file of it than SKILL.md"},
+            },
+            "required": ["name"],
+        },
+        looks=True,
+    )
 
 
 def _wanted(server: ServerSettings, name: str) -> bool:
@@ -107,7 +131,7 @@ def _made(
 ) -> list[Tool]:
     there = {one.name: one for one in offered(server, listed)}
     needs = partial(_closed, ctx, server)
-    own = {_LIST.name, _READ.name} - {one.name for one in listed.tools}
+    own = {_LIST.name, _READ.name, SKILL} - {one.name for one in listed.tools}
     return [
         _tool(name, server, there[inner], outer, session, needs, inner in own, toolset)
         for outer, inner in named(name, there).items()
