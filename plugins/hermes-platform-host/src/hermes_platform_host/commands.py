@@ -143,7 +143,7 @@ class _Terminal:
                 said = {"no": str(error)}
             if "no" in said:
                 raise UserError(
-                    f"The host does not serve this terminal: {said['no']}.", hint=advice(self._ctx, said["no"])
+                    f"The host does not serve this terminal: {said['no']}.", hint=advice(self._ctx, said)
                 )
             connection.settimeout(None)
             connection.sendall(frame(session=self._session))

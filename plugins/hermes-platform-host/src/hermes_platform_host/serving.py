@@ -123,7 +123,7 @@ class Serving(Service):
             screen = Screen(writer, told)
             if why := self._why_not(callers, told):
                 self.outdated = self.outdated or why.startswith(("version", "settings"))
-                screen.send(no=why, version=__version__)
+                screen.send(no=why, version=__version__, anew=self._anew())
                 return
             env: Mapping[str, str] = told["env"]
             caller.set(env)
@@ -137,6 +137,13 @@ class Serving(Service):
             writer.close()
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
+
+    def _anew(self) -> str:
+        """Say how this host is begun anew: only one that is a gateway is ended as one is."""
+        name = self._ctx.program
+        if self._patient:
+            return f"{name} gateway stop, then {name} gateway start"
+        return f"end it where it runs (process {os.getpid()}), then {name} host run"
 
     def _why_not(self, callers: Callers, told: Mapping[str, Any]) -> str:
         if len(self._talking) > self._most:

@@ -13,7 +13,7 @@ from hermes_core.types import Principal, Session
 from hermes_tool_kanban.playing import config_of, store_of
 from hermes_tool_kanban.values import AGAIN, PERSON, Attachment, Board, Comment, Options, Task
 from hermes_tool_kanban.workspaces import here, leave
-from hermes_tool_kit.used import mark_used
+from hermes_tool_kit.used import is_awaited, mark_used
 
 __all__ = ["Door", "archive", "attach", "comment", "create", "make_board", "running", "sound", "standing", "workers"]
 
@@ -267,6 +267,8 @@ async def standing(door: Door, tasks: Sequence[Task]) -> Mapping[str, str]:
         if task.options.place not in ("", here()):
             why = f"Its folder is on the machine {task.options.place}: only what runs there works on it."
         elif not there:
+            if is_awaited(door.ctx):  # a dispatcher of this home is about to look for the first time
+                continue
             why = f"Nobody works on tasks now: start `{program} gateway run`, or `{program} kanban daemon`."
         elif who and who not in known:
             why = f"Nobody here is {who}: there is {', '.join(sorted(known - {''}))}."
