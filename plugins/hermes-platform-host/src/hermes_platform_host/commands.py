@@ -142,9 +142,7 @@ class _Terminal:
             except (OSError, ValueError) as error:
                 said = {"no": str(error)}
             if "no" in said:
-                raise UserError(
-                    f"The host does not serve this terminal: {said['no']}.", hint=advice(self._ctx, said)
-                )
+                raise UserError(f"The host does not serve this terminal: {said['no']}.", hint=advice(self._ctx, said))
             connection.settimeout(None)
             connection.sendall(frame(session=self._session))
             return self._follow(connection, lines)

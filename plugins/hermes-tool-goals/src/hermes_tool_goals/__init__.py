@@ -9,13 +9,14 @@ from hermes_tool_goals.registering import (
     register_jobs,
     register_migrations,
     register_providers,
+    register_routes,
     register_services,
     register_slash_commands,
 )
 
 __all__ = [
-    "register_cli_commands", "register_jobs", "register_migrations", "register_providers", "register_services",
-    "register_slash_commands",
+    "register_cli_commands", "register_jobs", "register_migrations", "register_providers", "register_routes",
+    "register_services", "register_slash_commands",
 ]  # fmt: skip
 
 

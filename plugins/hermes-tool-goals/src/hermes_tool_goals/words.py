@@ -8,7 +8,18 @@ from hermes_tool_goals.grammar import shown_period
 from hermes_tool_goals.values import Evidence, Goal, Round, tag
 from hermes_tool_kit.telling import Happened
 
-__all__ = ["about", "began", "continuation", "evidence_lines", "first", "happening", "line", "reminder", "report", "short"]
+__all__ = [
+    "about",
+    "began",
+    "continuation",
+    "evidence_lines",
+    "first",
+    "happening",
+    "line",
+    "reminder",
+    "report",
+    "short",
+]
 
 _TOLD, _SHOWN = 3_000, 6  # characters of output that a model is told; lines of it that a person is shown
 _NAMES = {"command": "check", "file": "file", "ask": "question"}
