@@ -38,8 +38,7 @@ def advice(ctx: PluginContext, said: Mapping[str, Any]) -> str:
     """Say what to do about a host that ``said`` why it does not serve a terminal."""
     why = str(said["no"])
     if why.startswith(("version", "settings", "the host")):
-        anew = said.get("anew") or f"{ctx.program} gateway stop, then {ctx.program} gateway start"
-        return f"Begin it anew: {anew}"
+        return str(said.get("anew") or f"Begin it anew: {ctx.program} gateway stop, then {ctx.program} gateway start")
     if why.startswith("another"):
         return "Begin the host with the same environment, or this terminal goes without it."
     return "This terminal goes without it."

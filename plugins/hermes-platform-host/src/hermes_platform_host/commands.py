@@ -56,7 +56,8 @@ def _run(ctx: PluginContext) -> "click.Command":
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop.set)
-        service = Serving(ctx, patient=False)
+        anew = f"End it where it runs (process {os.getpid()}), then begin it anew: {ctx.program} host run"
+        service = Serving(ctx, patient=False, anew="It ends by itself as soon as nobody uses it" if auto else anew)
         serving, stopped = asyncio.create_task(service.run()), asyncio.create_task(stop.wait())
         leaving = asyncio.create_task(_unused(service, config.idle_seconds, stop)) if auto else stopped
         click.echo(f"Terminals of {ctx.paths.home} are served. Ctrl+C stops.", err=True)
