@@ -64,7 +64,7 @@ async def _opens(ctx: PluginContext) -> Sequence[Finding]:
 
 
 async def _remembers(ctx: PluginContext) -> Sequence[Finding]:
-    """Whether the memory that the settings name is there: where it is not, nothing is remembered, and nobody says so."""
+    """Whether the memory that the settings name is there: without it nothing is remembered, and nobody says so."""
     memory = ctx.host.section("memory")
     rows = [one for one in ctx.plugins.list() if memory.provider in one.contributes.get("memories", ())]
     if not memory.provider or any(one.enabled for one in rows):
