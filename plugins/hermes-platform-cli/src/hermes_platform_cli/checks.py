@@ -71,12 +71,9 @@ async def _remembers(ctx: PluginContext) -> Sequence[Finding]:
         return []
     if not rows and memory == type(memory)():  # nobody named it
         return []
-    fix = (
-        f"{ctx.program} plugins enable {rows[0].label}"
-        if rows
-        else f"{ctx.program} plugins install hermes-memory-{memory.provider}"
-    )
-    there = "is not enabled" if rows else "is not installed"
+    there, fix = "is not installed", f"{ctx.program} plugins install hermes-memory-{memory.provider}"
+    if rows:
+        there, fix = "is not enabled", f"{ctx.program} plugins enable {rows[0].label}"
     text = f"the memory {memory.provider} {there}, so nothing is remembered"
     return [Finding(level="fault", text=text, fix=f"{fix}; or say none: {ctx.program} config set memory.provider ''")]
 

@@ -122,7 +122,8 @@ class Claims:
         tx.alone("tasks")
         now, mark = tx.clock(), dict(tx.mark())
         at_work: dict[str, int] = {}
-        for row in tx.execute(sa.select(runs).where(runs.c.state == "open", runs.c.holder == hands.holder)):
+        mine = sa.and_(runs.c.state.in_(ALIVE), runs.c.holder == hands.holder)  # the turn of one that closes runs yet
+        for row in tx.execute(sa.select(runs).where(mine)):
             if row["id"] not in busy:
                 at_work[row["worker"]] = at_work.get(row["worker"], 0) + 1
         room, claimed = hands.parallel - sum(at_work.values()), list[Run]()
