@@ -12,12 +12,10 @@ from hermes_tool_goals.registering import (
     register_routes,
     register_services,
     register_slash_commands,
-)
+)  # fmt: skip
 
-__all__ = [
-    "register_cli_commands", "register_jobs", "register_migrations", "register_providers", "register_routes",
-    "register_services", "register_slash_commands",
-]  # fmt: skip
+__all__ = ["register_cli_commands", "register_jobs", "register_migrations", "register_providers", "register_routes",
+           "register_services", "register_slash_commands"]  # fmt: skip
 
 
 @hookimpl

@@ -75,8 +75,8 @@ async def _answer(door: "Door", asked: Asked, said: Mapping[str, Any]) -> tuple[
         if asked.reads:
             board = await door.board(str(said.get("board", "")))
             tenant = str(said["tenant"]) if "tenant" in said else None
-            only = {name: str(said.get(name, "")) for name in ("status", "assignee")}
-            there = await door.rows.tasks.list(board.id, **only, tenant=tenant)
+            status, assignee = str(said.get("status", "")), str(said.get("assignee", ""))
+            there = await door.rows.tasks.list(board.id, status=status, assignee=assignee, tenant=tenant)
             return 200, {"board": board.slug, "tasks": [plain(one) for one in there]}
         if method != "POST":
             raise NoMethod
