@@ -107,7 +107,9 @@ class Dispatcher(Service, Announces, Screens):
                 self._begin(run)
             elif run.outcome in TAKEN_AWAY and run.session:
                 await self._stop(run)
-        claimed = await rows.claims.claim(hands, await self._waiting())
+        waiting = await self._waiting()
+        room = hands.parallel - len(self._plays) + len(waiting)  # what is over may be tidied up yet
+        claimed = await rows.claims.claim(hands, waiting, room)
         for run in claimed:
             self._begin(run)
         await self._tell()
