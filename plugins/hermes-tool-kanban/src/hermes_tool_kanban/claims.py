@@ -114,9 +114,7 @@ class Claims:
         return [Run.of(row) for row in tx.execute(sa.select(runs).where(mine).order_by(runs.c.created))]
 
     @unit()
-    def claim(
-        self, tx: TablesTransaction, hands: Hands, busy: Collection[str] = (), most: int = 1_000_000
-    ) -> Sequence[Run]:
+    def claim(self, tx: TablesTransaction, hands: Hands, busy: Collection[str] = (), most: int = 999) -> Sequence[Run]:
         """Claim what is ready, the most urgent first, as far as there are hands. Of two who do so each gets others.
 
         ``busy`` are claims that wait for a person, and so take up nobody's hands; ``most`` is how many are claimed.
