@@ -62,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")
     parser.addoption("--flips", type=int, default=30, help="How often pages of a store are damaged.")
     parser.addoption("--kills", type=int, default=6, help="How many processes of a kind are killed at random moments.")
+    parser.addoption("--days", type=int, default=25, help="How many days of two schedulers on a server are simulated.")
     parser.addoption("--tasks", type=int, default=60, help="How many tasks fifty agents find on a board.")
     parser.addoption(
         "--pairs", type=int, default=2, help="How many conversations are played with somebody else there and without."

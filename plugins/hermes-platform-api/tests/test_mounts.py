@@ -207,3 +207,37 @@ async def test_one_that_hangs_when_the_server_closes_is_answered(serve: Any, scr
         answer = await asked
     assert answer.status_code == 503
     assert "Traceback" not in caplog.text
+
+
+async def test_a_route_of_a_name_of_its_own_has_a_short_path_and_is_described(
+    serve: Any, scripted: Any, hermes: Any, tmp_path: Path
+) -> None:
+    from hermes_tool_kit.json_route import Asked, Operation, json_route
+
+    async def answer(asked: Asked) -> tuple[int, object]:
+        return 200, {"who": asked.owner.person, "words": [*asked.words]}
+
+    told = Operation(method="POST", path="/{id}/ring", name="ringBell", summary="Rings it.", fields={"text": "string"})
+    taken = json_route("sessions", answer, (told,))
+
+    @hookimpl
+    def register_routes() -> list[Routes]:
+        return [json_route("bells", answer, (told,)), taken, Routes(name="hook", app=hook)]
+
+    tables = {"contributes": {"routes": ["bells", "sessions", "hook"]}, "permissions": {"public": ["hook"]}}
+    hermes.tmp_plugin(register_routes, name="tower", manifest=tables)
+    async with serve(scripted()) as server:
+        async with server.http("") as http:
+            assert (await http.get("/api/bells")).status_code == 401
+            assert (await http.get("/api/hook")).status_code == 401
+            paths = (await http.get("/openapi.json")).json()["paths"]
+        async with server.http(ALICE) as http:
+            for path in ("/api/bells", "/tool/tower/bells"):
+                assert (await http.get(f"{path}/7/ring")).json() == {"who": "alice", "words": ["7", "ring"]}
+            assert "who" not in (await http.get("/api/sessions")).json(), "no plugin takes a path of ours"
+            assert (await http.get("/tool/tower/sessions/x")).json()["who"] == "alice"
+            assert (await http.get("/api/bells2")).status_code == 404
+    assert paths["/api/bells/{id}/ring"]["post"]["operationId"] == "ringBell"
+    assert "get" in paths["/api/sessions"]
+    assert paths["/tool/tower/sessions/{id}/ring"]
+    assert not any(path.startswith(("/api/hook", "/tool/tower/hook")) for path in paths)

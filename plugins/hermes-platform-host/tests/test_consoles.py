@@ -109,10 +109,12 @@ async def test_another_version_at_the_host_is_said_once(house: Any, tmp_path: Pa
     status, out, err = await house.hermes("--cli", stdin=b"when?\nand now?\n")
     assert (status, out) == (0, "Nine o'clock.\nNine o'clock.\n")
     assert err.count("it runs 99.1, not") == 1
-    assert "hermes gateway stop" in err
+    anew = f"End it where it runs (process {house.host.pid}), then begin it anew: hermes host run"
+    assert anew in err
     status, out, err = await house.hermes("-z", "when?")
     assert (status, out) == (0, "Nine o'clock.\n")
     assert err.count("The host of this home runs 99.1, not") == 1
+    assert anew in err
     status, _, err = await house.hermes("attach")
     assert (status, "version" in err) == (2, True)
 
@@ -141,6 +143,10 @@ async def test_what_another_terminal_may_loosens_nothing_here(house: Any) -> Non
     three.write("deny")
     await one.until("I leave it, too.")
     assert not (house.work / "third").exists(), "another screen in its session is asked"
+    before = one.shown.count("YOLO")
+    one.write("/yolo")
+    await one.until("Another screen is in this conversation, too")
+    assert one.shown.count("YOLO") == before, "it is not said that nothing is asked where it is"
     assert (await one.leave(), await two.leave(), await three.leave()) == (0, 0, 0)
 
 

@@ -32,3 +32,16 @@ def test_nothing_that_a_model_says_drives_the_terminal(event: Any) -> None:
     shown = out.getvalue() + err.getvalue()
     assert "words" in shown
     assert not {"\x1b", "\x07", "\x9b"} & set(shown)
+
+
+def test_a_note_is_below_what_was_said_so_far_where_both_are_on_one_terminal() -> None:
+    for kind, shown in ((Terminal, "The train\n"), (io.StringIO, "The train")):
+        out, err = kind(), kind()
+        answers = Answers(out, err)
+        answers.verbose(Said(text="The train"))
+        answers.tell("(It is told.)")
+        assert out.getvalue() == shown
+        answers.tell("(And that.)")
+        answers.verbose(Said(text=" leaves.\n"))
+        answers.tell("(At last.)")
+        assert out.getvalue() == f"{shown} leaves.\n"

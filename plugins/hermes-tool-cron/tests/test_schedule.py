@@ -125,6 +125,36 @@ def test_the_grammar(text, first):
     assert parse(text, "UTC", NOW).after(NOW) == NOW + first
 
 
+# What is written, in which zone, at which instant, and the instants that it means; all are of 2026, and in UTC.
+WRITTEN = (
+    ("30m", "Europe/Berlin", "03-28T12:00", ("03-28T12:30",)),
+    ("2h", "Europe/Berlin", "03-28T12:00", ("03-28T14:00",)),
+    ("1d", "Europe/Berlin", "03-28T12:00", ("03-29T12:00",)),  # a delay is as long as it says, over a change too
+    ("every 30m", "Europe/Berlin", "03-28T12:00", ("03-28T12:30", "03-28T13:00", "03-28T13:30")),
+    ("0 9 * * *", "Europe/Berlin", "03-27T12:00", ("03-28T08:00", "03-29T07:00", "03-30T07:00")),
+    ("30 2 * * *", "Europe/Berlin", "03-28T12:00", ("03-29T01:00", "03-30T00:30")),  # left out: right after
+    ("*/30 2 * * *", "Europe/Berlin", "03-28T12:00", ("03-30T00:00", "03-30T00:30")),  # as it is shown: not at all
+    ("30 2 * * *", "Europe/Berlin", "10-24T12:00", ("10-25T00:30", "10-26T01:30")),  # comes twice: once
+    ("*/30 2 * * *", "Europe/Berlin", "10-24T12:00", ("10-25T00:00", "10-25T00:30", "10-25T01:00", "10-25T01:30")),
+    ("0 9-17/4 * * 1-5", "America/New_York", "03-28T12:00", ("03-30T13:00", "03-30T17:00", "03-30T21:00")),
+    ("0 8 1,15 * *", "Asia/Kathmandu", "03-28T12:00", ("04-01T02:15", "04-15T02:15")),
+    ("30 23 * * *", "America/Santiago", "04-04T12:00", ("04-05T02:30", "04-06T03:30")),
+    ("15 2 * * *", "Australia/Lord_Howe", "10-03T12:00", ("10-03T15:30", "10-04T15:15")),  # by half an hour
+    ("2026-03-29T02:30", "Europe/Berlin", "03-28T12:00", ("03-29T01:30",)),
+    ("2026-10-25T02:30", "Europe/Berlin", "03-28T12:00", ("10-25T00:30",)),
+    ("2026-07-01T09:00", "America/Santiago", "03-28T12:00", ("07-01T13:00",)),
+    ("2026-07-01T09:00+02:00", "America/Santiago", "03-28T12:00", ("07-01T07:00",)),
+)
+
+
+def test_what_is_written_means_these_instants():
+    for text, zone, now, meant in WRITTEN:
+        begin = datetime.fromisoformat(f"2026-{now}+00:00").timestamp()
+        found = parse(text, zone, begin).following(begin, len(meant))
+        shown = tuple(datetime.fromtimestamp(one, UTC).strftime("%m-%dT%H:%M") for one in found)
+        assert shown == meant, (text, zone)
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

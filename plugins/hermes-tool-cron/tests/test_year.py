@@ -137,8 +137,12 @@ async def test_weeks_of_two_schedulers(scheduler, clock, seed):
 
 
 @pytest.mark.real
-async def test_weeks_of_two_schedulers_on_a_server(served, clock):
-    states = await accounted(served, clock, jobs=24, days=25, step=4 * HOUR, seed=11)
+@pytest.mark.timeout(7200)
+async def test_weeks_of_two_schedulers_on_a_server(served, clock, request):
+    """Two hundred jobs where the days are many; a year: ``--days 365 -o faulthandler_timeout=0``."""
+    days = request.config.getoption("days")
+    many = 24 if days < 100 else 200
+    states = await accounted(served, clock, jobs=many, days=days, step=(4 if days < 100 else 8) * HOUR, seed=11)
     assert states["done"]
     assert states["missed"]
 

@@ -1,7 +1,17 @@
-"""The promises of every plugin, for goals."""
+"""The promises of every plugin and of every route, for goals."""
 
-from hermes_core.testing import PluginContract
+import pytest
+
+from hermes_core.testing import PluginContract, RoutesContract
 
 
 class TestGoals(PluginContract):
     module = "hermes_tool_goals"
+
+
+class TestRoute(RoutesContract):
+    module = "hermes_tool_goals"
+
+    @pytest.fixture
+    def route(self, contributed):
+        return contributed["routes"][0]

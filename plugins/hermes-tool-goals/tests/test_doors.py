@@ -1,17 +1,19 @@
 """Goals as persons meet them: who may what, what a stop does, who goes on, in consoles and where nobody is."""
 
 import asyncio
+import json
 
 import pytest
 from click import BadParameter
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import Roles, tool
-from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing import Call, FakePlatform, serve
 from hermes_core.types import Principal, Rights, Session, SessionEnd, Speaker
 from hermes_tool_goals.actions import Door, clear, edit, end, pause, resume, set_goal
 from hermes_tool_goals.grammar import Wanted, parse
 from hermes_tool_goals.jobs import Pursued
+from hermes_tool_goals.route import goals_route
 from hermes_tool_goals.service import Keeper
 from hermes_tool_goals.shared import goals_of, pursuer_of
 
@@ -300,3 +302,37 @@ async def test_the_judge_is_told_what_was_found_and_not_only_what_is_claimed(hou
     assert "all is well" in said
     assert "Is it made?" in said
     assert said.index("all is well") < said.index("I did it.")
+
+
+async def test_goals_over_http(house):
+    one = house(**OFF)
+    await one.type("/goal")
+    route = goals_route(one.ctx)
+
+    async def ask(method, path="/", person="", **body):
+        owner = Principal(person=person) if person else one.ctx.owner
+        got = await serve(route, method, path, body=json.dumps(body).encode(), owner=owner)
+        return got.status, json.loads(got.body)
+
+    session = (await one.ctx.sessions.create(one.ctx.owner, title="Ours")).id
+    status, made = await ask("POST", session=session, goal="Write a poem | ask: Is it there? | turns: 3")
+    assert (status, made["state"], made["turns"], made["checks"][0]["kind"]) == (201, "active", 3, "ask")
+    path = f"/{made['id']}"
+    assert (await ask("POST", f"{path}/pause"))[1]["state"] == "paused"
+    assert (await ask("PATCH", path, goal="Write two poems | turns: 5"))[1]["turns"] == 5
+    assert (await ask("POST", f"{path}/resume"))[1]["state"] == "active"
+    whole = (await ask("GET", path))[1]
+    assert (whole["text"], whole["rounds"][0]["verdict"]) == ("Write two poems", "")
+    assert [goal["id"] for goal in (await ask("GET"))[1]["goals"]] == [made["id"]]
+    assert (await ask("GET", person="ben")) == (200, {"goals": []})
+    for method, where in (("GET", path), ("POST", f"{path}/clear"), ("PATCH", path)):
+        assert (await ask(method, where, person="ben"))[0] in (400, 404)
+    wrong = [("POST", "/", {"session": session, "goal": "x | check: rm -rf /"}), ("POST", "/", {"session": session}),
+             ("POST", "/", {"session": session, "goal": "Another"}), ("PATCH", path, {"goal": "| file: /etc/x"}),
+             ("PATCH", path, {"turns": 5}), ("POST", "/", {"session": session, "goal": 7})]  # fmt: skip
+    for method, where, body in wrong:
+        assert (await ask(method, where, **body))[0] == 400, body
+    assert (await ask("POST", session="nothing", goal="x"))[0] == 404
+    assert (await ask("POST", f"{path}/burn"))[0] == 404
+    assert (await ask("DELETE", path))[0] == 405
+    assert (await ask("POST", f"{path}/done"))[1]["state"] == "done"

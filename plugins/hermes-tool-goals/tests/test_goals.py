@@ -462,3 +462,11 @@ async def test_stop_between_two_turns_stops_the_goal_and_says_so(house):
     assert await one.type("/stop") == "Nothing runs."
     await one.type("/loop resume")
     assert (await one.goal()).state == "active"
+
+
+async def test_a_goal_that_is_long_is_stopped_by_words_that_say_that_it_goes_on(house):
+    one = house(plugins=["hermes_tool_commands"], **OFF)
+    await one.type(f"/goal {'Look at the build and mend it. ' * 9}")
+    said = await one.type("/stop")
+    assert said.endswith("… is stopped.")
+    assert len(said) < 150

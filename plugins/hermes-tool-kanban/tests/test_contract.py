@@ -31,6 +31,14 @@ class TestTasks(RoutesContract):
         return contributed["routes"][0]
 
 
+class TestBoards(RoutesContract):
+    module = "hermes_tool_kanban"
+
+    @pytest.fixture
+    def route(self, contributed):
+        return contributed["routes"][1]
+
+
 class TestList(ToolContract):
     module = "hermes_tool_kanban"
     failing_arguments: ClassVar[Mapping[str, Any]] = {"board": "nothing"}

@@ -5,6 +5,7 @@ import json
 import os
 
 import pytest
+from attrs import evolve
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import tool
@@ -12,12 +13,15 @@ from hermes_core.testing import Call, ScriptedProvider, serve
 from hermes_core.types import Principal, Session, Text, ToolResult, TurnBounds, TurnOrder
 from hermes_tool_kanban import actions
 from hermes_tool_kanban.actions import Door
+from hermes_tool_kanban.boards_route import boards_route
+from hermes_tool_kanban.briefing import system_of
 from hermes_tool_kanban.decompose import make, propose, read
 from hermes_tool_kanban.dispatcher import Dispatcher
 from hermes_tool_kanban.picture import columns_of, picture
 from hermes_tool_kanban.playing import store_of
 from hermes_tool_kanban.route import tasks_route
-from hermes_tool_kanban.values import Options, Task
+from hermes_tool_kanban.values import Options, Run, Task
+from hermes_tool_kit.used import is_awaited
 
 
 @tool(name="page", toolset="pages", untrusted=True)
@@ -202,6 +206,72 @@ async def test_tasks_over_http(house, hermes):
         assert (await ask(method, where, **body))[0] == 400, where
     assert (await ask("POST", f"{path}/burn"))[0] == 404
     assert (await ask("DELETE", path))[0] == 405
+
+
+async def test_boards_over_http(house, hermes):
+    ctx, _ = house()
+
+    async def ask(method, path="/", person=None, route=boards_route, **body):
+        owner = Principal(person=person) if person else Principal()
+        got = await serve(route(ctx), method, path, body=json.dumps(body).encode(), owner=owner)
+        return got.status, json.loads(got.body)
+
+    assert [(one["slug"], one["usual"]) for one in (await ask("GET"))[1]["boards"]] == [("default", True)]
+    assert await ask("POST", slug="website", name="The website") == (
+        201, {"slug": "website", "name": "The website", "usual": False, "archived": False},
+    )  # fmt: skip
+    assert (await ask("PATCH", "/website", usual=True))[1]["usual"]
+    made = (await ask("POST", route=tasks_route, title="Look", tenant="acme", triage=True, calls=3))[1]
+    other = (await ask("POST", route=tasks_route, title="Then"))[1]
+    assert (made["status"], made["options"]["tenant"], made["options"]["calls"]) == ("triage", "acme", 3)
+    assert (await ask("GET", "/website"))[1]["tasks"] == {"triage": 1, "ready": 1}
+    assert (await ask("POST", f"/{other['id']}/link", route=tasks_route, text=made["id"]))[1]["status"] == "todo"
+    assert (await ask("POST", f"/{other['id']}/unlink", route=tasks_route, text=made["id"]))[1]["status"] == "ready"
+    assert (await ask("POST", f"/{other['id']}/assign", route=tasks_route, text="coder"))[1]["assignee"] == "coder"
+    assert await ask("GET", person="ben") == (400, {"error": "Guests have no boards.", "hint": ""})
+    wrong = [("POST", "/", {"slug": "No!"}), ("POST", "/", {"slug": "x", "folder": "/"}), ("POST", "/", {"slug": 7}),
+             ("PATCH", "/website", {"usual": False}), ("PATCH", "/website", {"name": 1})]  # fmt: skip
+    for method, where, body in wrong:
+        assert (await ask(method, where, **body))[0] == 400, body
+    assert (await ask("GET", "/nothing"))[0] == 404
+    assert (await ask("DELETE", "/website"))[0] == 405
+    assert (await ask("PATCH", "/website", archived=True))[1]["archived"]
+
+
+async def test_who_works_for_one_tenant_sees_no_task_of_another(house, hermes):
+    looks = [Call("kanban_list", {}), Call("kanban_create", {"title": "A part", "tenant": "other"})]
+    ctx, model = house(*looks, Call("kanban_complete", {"summary": "Done."}), "Bye.", **{"kanban.parallel": 1})
+    for title, tenant in (("Ours", "acme"), ("Theirs", "other"), ("Nobody's", "")):
+        kept = Options(tenant=tenant, deliver=("local",))
+        await actions.create(door(ctx), title, options=kept, priority=9 if tenant == "acme" else 0)
+    dispatcher = Dispatcher(ctx)
+    await dispatcher.once()
+    await dispatcher.rest()
+    seen = "\n".join(str(one.parts) for request in model.requests for one in request.messages)
+    assert "Ours" in seen
+    assert "Theirs" not in seen
+    assert "Nobody's" not in seen
+    [ours] = [one for one in await tasks(ctx) if one.title == "Ours"]
+    assert "It is done for acme" in system_of(ours, Run(id="", task="", board="", person=""), "", ())
+    assert {one.title: one.options.tenant for one in await tasks(ctx)}["A part"] == "acme"
+    listed = await hermes.command("kanban list", "--tenant", "acme")
+    assert ("Ours" in listed, "Theirs" in listed) == (True, False)
+    with pytest.raises(UserError, match="no name for a tenant"):
+        await actions.create(door(ctx), "x", options=Options(tenant="No one!"))
+
+
+async def test_nobody_is_missed_where_a_dispatcher_is_about_to_look(house, hermes):
+    ctx, _ = house()
+    dispatching = asyncio.create_task(Dispatcher(ctx).dispatch())
+    while not is_awaited(ctx):
+        await asyncio.sleep(0)
+    task, _ = await actions.create(door(ctx), "Look", status="triage")
+    ready = evolve(task, status="ready")
+    assert not await actions.running(door(ctx), ready)
+    dispatching.cancel()
+    await asyncio.wait({dispatching})
+    assert not is_awaited(ctx)
+    assert "Nobody works on tasks now" in await actions.running(door(ctx), ready)
 
 
 async def test_nobody_sees_the_boards_of_others(house, hermes):

@@ -201,6 +201,10 @@ async def test_no_more_are_claimed_than_there_are_hands(rows):
     assert sorted(run.worker for run in runs) == ["", "", "coder", "coder"]
     assert not await rows.claims.claim(few)
     assert len(await rows.claims.claim(few, [runs[0].id])) == 1  # that one waits for a person
+    await rows.claims.end(runs[1].id, Ending(outcome="completed", summary="Done."))
+    assert not await rows.claims.claim(few, [runs[0].id])  # it has said how it ended, and its turn is not over
+    await rows.claims.over(runs[1].id)
+    assert len(await rows.claims.claim(few, [runs[0].id])) == 1
 
 
 async def test_the_most_urgent_comes_first(rows):

@@ -61,7 +61,8 @@ def through_host(name: str, version: str, words: "list[str]") -> "int | None":
             sys.stderr.write(
                 f"The host of this home runs {said.get('version')}, not {version}: this goes without it.\n"
             )
-            sys.stderr.write(f"Begin it anew: {name} gateway stop, then {name} gateway start\n")
+            anew = said.get("anew") or f"Begin it anew: {name} gateway stop, then {name} gateway start"
+            sys.stderr.write(f"{anew}\n")
         return None
     return _Client(name, connection, lines).ask(order)
 

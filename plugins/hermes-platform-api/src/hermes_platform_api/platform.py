@@ -49,7 +49,7 @@ class Api(Platform):
         self._service = Service(config, self._ctx)
         served = mounts(self._ctx.plugins.routes())
         app = Guard(
-            application(self._service),
+            application(self._service, served, self._ctx.owner),
             keys,
             host=config.host,
             hosts=config.hosts,
@@ -66,7 +66,10 @@ class Api(Platform):
         self._ctx.log.info("listening on %s", self.address)
         _say(f"The API listens on {self.address}/v1")
         for one in served:
-            _say(f"{one.plugin} is served at {self.address}{one.path}" + (", to anybody" if one.public else ""))
+            _say(
+                f"{one.plugin} is served at {self.address}{one.short or one.path}"
+                + (", to anybody" if one.public else "")
+            )
         if keys.made:
             shown = f" and is shown this once: {keys.made}" if sys.stderr.isatty() else ""
             _say(f"Its key was made now{shown}\nIt is kept as {MAIN} in {self._ctx.paths.home / '.env'}.")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 import uvicorn
@@ -13,8 +14,10 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hermes_core.errors import UserError
+from hermes_core.types import Principal
 from hermes_platform_api.connections import bounded, most_connections
 from hermes_platform_api.errors import ApiError
+from hermes_platform_api.mounts import Mount
 from hermes_platform_api.openapi import document
 from hermes_platform_api.routes import ROUTES, Handler
 from hermes_platform_api.service import Service
@@ -25,11 +28,16 @@ __all__ = ["Server", "application", "listen"]
 _GRACE = 1  # seconds for answers to be written when the server closes
 
 
-def application(service: Service) -> ASGIApp:
-    """The routes, with nothing before them."""
-    whole = document()
+def application(service: Service, mounts: Sequence[Mount] = (), owner: Principal | None = None) -> ASGIApp:
+    """The routes, with nothing before them. The document says, too, what the ``mounts`` say of theirs."""
+    whole: dict[str, Any] = {}
 
     async def openapi(_request: Request) -> Response:
+        if not whole:
+            own = document()
+            for one in mounts:
+                own["paths"] = {**await one.described(owner or Principal()), **own["paths"]}
+            whole.update(own)
         return json_answer(whole)
 
     routes: dict[str, dict[str, Handler]] = {}

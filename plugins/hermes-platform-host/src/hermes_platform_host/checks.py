@@ -1,6 +1,7 @@
 """Whether a host of this home runs, and whether it serves the terminal that asks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hermes_core import __version__
 from hermes_core.context import PluginContext
@@ -28,15 +29,16 @@ def look(ctx: PluginContext) -> tuple[bool, str]:
         except (OSError, ValueError) as error:
             said = {"no": str(error)}
     if "no" in said:
-        return False, f"A host runs, and does not serve this terminal: {said['no']}. {advice(ctx, said['no'])}"
+        return False, f"A host runs, and does not serve this terminal: {said['no']}. {advice(ctx, said)}"
     name = ctx.program
     return True, f"A host runs, and serves this terminal: `{name}`, `{name} -z` and `{name} attach` use it."
 
 
-def advice(ctx: PluginContext, why: str) -> str:
-    """Say what to do about a host that does not serve a terminal."""
+def advice(ctx: PluginContext, said: Mapping[str, Any]) -> str:
+    """Say what to do about a host that ``said`` why it does not serve a terminal."""
+    why = str(said["no"])
     if why.startswith(("version", "settings", "the host")):
-        return f"Begin it anew: {ctx.program} gateway stop, then {ctx.program} gateway start"
+        return str(said.get("anew") or f"Begin it anew: {ctx.program} gateway stop, then {ctx.program} gateway start")
     if why.startswith("another"):
         return "Begin the host with the same environment, or this terminal goes without it."
     return "This terminal goes without it."

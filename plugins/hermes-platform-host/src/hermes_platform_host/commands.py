@@ -56,7 +56,8 @@ def _run(ctx: PluginContext) -> "click.Command":
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop.set)
-        service = Serving(ctx, patient=False)
+        anew = f"End it where it runs (process {os.getpid()}), then begin it anew: {ctx.program} host run"
+        service = Serving(ctx, patient=False, anew="It ends by itself as soon as nobody uses it" if auto else anew)
         serving, stopped = asyncio.create_task(service.run()), asyncio.create_task(stop.wait())
         leaving = asyncio.create_task(_unused(service, config.idle_seconds, stop)) if auto else stopped
         click.echo(f"Terminals of {ctx.paths.home} are served. Ctrl+C stops.", err=True)
@@ -142,9 +143,7 @@ class _Terminal:
             except (OSError, ValueError) as error:
                 said = {"no": str(error)}
             if "no" in said:
-                raise UserError(
-                    f"The host does not serve this terminal: {said['no']}.", hint=advice(self._ctx, said["no"])
-                )
+                raise UserError(f"The host does not serve this terminal: {said['no']}.", hint=advice(self._ctx, said))
             connection.settimeout(None)
             connection.sendall(frame(session=self._session))
             return self._follow(connection, lines)

@@ -32,6 +32,10 @@ __all__ = ["Listener", "Room", "Rooms", "Told"]
 _SHOWN = Started | Said | Called | Returned | Noticed | Failed
 _ALONE = 30  # seconds in which a screen that is there has a question for itself
 _APART = 1.0  # seconds between two questions where several may answer: a yes on its way was for the one before
+_KEPT = (
+    "Another screen is in this conversation, too, and did not choose that: what needs a yes is asked as it is set up."
+    " It holds where this screen is here alone."
+)
 _MOST = 20_000  # events of a running turn that whoever comes later is shown
 
 Told: TypeAlias = "Event | Mapping[str, Any] | None"
@@ -121,9 +125,16 @@ class Room:
 
         With ``joined`` another terminal comes that is no listener.
         """
-        alone = not joined and (len(self._listeners) == 1 or (self.playing and not self._listeners))
-        if not alone and tighten(self._ctx, self.session):
+        if self._tightened(joined=joined):
             self.tell(Noticed(text="What needs a yes here is asked again: not only who chose otherwise is here."))
+
+    def kept(self) -> str:
+        """Be as strict after a slash command; what is said instead of its words where it chose otherwise."""
+        return _KEPT if self._tightened() else ""
+
+    def _tightened(self, *, joined: bool = False) -> bool:
+        alone = not joined and (len(self._listeners) == 1 or (self.playing and not self._listeners))
+        return not alone and tighten(self._ctx, self.session)
 
     def play(self, *turns: AsyncGenerator[Event, None], by: object = None) -> None:
         """Play turns to their end, one after another and after what plays, whoever looks on or leaves.

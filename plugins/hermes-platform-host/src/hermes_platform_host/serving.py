@@ -52,8 +52,13 @@ class Serving(Service):
     name = "host"
     local = True
 
-    def __init__(self, ctx: PluginContext, *, patient: bool = True) -> None:
-        """One that is not ``patient`` is done where another host of this home runs, instead of waiting for its end."""
+    def __init__(self, ctx: PluginContext, *, patient: bool = True, anew: str = "") -> None:
+        """One that is not ``patient`` is done where another host of this home runs, instead of waiting for its end.
+
+        ``anew`` is a sentence that says how it is begun anew; without one it is a gateway.
+        """
+        name = ctx.program
+        self._anew = anew or f"Begin it anew: {name} gateway stop, then {name} gateway start"
         self._ctx, self._patient = ctx, patient
         config = ctx.config or Config()
         self._most = config.connections
@@ -123,7 +128,7 @@ class Serving(Service):
             screen = Screen(writer, told)
             if why := self._why_not(callers, told):
                 self.outdated = self.outdated or why.startswith(("version", "settings"))
-                screen.send(no=why, version=__version__)
+                screen.send(no=why, version=__version__, anew=self._anew)
                 return
             env: Mapping[str, str] = told["env"]
             caller.set(env)

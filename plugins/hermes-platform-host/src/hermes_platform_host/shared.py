@@ -92,6 +92,9 @@ class Shared(SharedTurns):
     def answer(self, question: str, verdict: Verdict) -> bool:
         return any(self._rooms.room(one).answer(question, verdict) for one in self._in)
 
+    def kept(self, session: str) -> str:
+        return self._rooms.room(session).kept() if session in self._in else ""
+
     def decline(self, question: str) -> None:
         for one in self._in:
             self._rooms.room(one).decline(question, self)

@@ -56,7 +56,8 @@ class Typed(HostSide):
         Raises HermesError.
         """
         name, _, rest = text[1:].partition(" ")
-        return await self._slash.run(self, name.casefold(), rest.strip())
+        said = await self._slash.run(self, name.casefold(), rest.strip())
+        return self._rooms.room(self._session.id).kept() or said
 
     # --- see HostSide -------------------------------------------------------------------------------------------------
 

@@ -21,9 +21,12 @@ class Answers:
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self._out, self._err = out or sys.stdout, err
         self._begun = ""  # of the answer that comes, what was said so far
+        self._open = False  # the last line of it has no end yet
 
     def tell(self, text: str) -> None:
-        """Print a line that is no answer."""
+        """Print a line that is no answer, below what was said so far where both are on one terminal."""
+        if self._open and self._out.isatty() and (self._err or sys.stderr).isatty():
+            self._say("\n")
         click.echo(_shown(text, self._err or sys.stderr), file=self._err, err=True)
 
     def cut(self) -> None:
@@ -69,6 +72,7 @@ class Answers:
     def _say(self, text: str) -> None:
         self._out.write(_shown(text, self._out))
         self._out.flush()
+        self._open = not text.endswith("\n")
 
 
 def _shown(text: str, where: TextIO) -> str:

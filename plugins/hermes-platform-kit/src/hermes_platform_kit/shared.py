@@ -41,6 +41,13 @@ class SharedTurns(TurnsBroker):
     def answer(self, question: str, verdict: Verdict) -> bool:
         """Answer a question; False when somebody else was first."""
 
+    def kept(self, session: str) -> str:
+        """Have a session ask as it is set up after a slash command; what is said instead of that one's words.
+
+        Empty where it chose nothing that does not hold, as where another screen is there, too.
+        """
+        return ""
+
     @abstractmethod
     def decline(self, question: str) -> None:
         """Say that nobody here can be asked, as behind a pipe; where that is so at every screen, it is a no."""

@@ -3,7 +3,7 @@
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Job, Message, Session
-from hermes_tool_commands.words import short
+from hermes_tool_commands.words import cut, short
 
 
 async def stop(ctx: PluginContext, session: Session, _rest: str) -> str:
@@ -64,4 +64,4 @@ async def jobs(ctx: PluginContext, session: Session, rest: str) -> str:
 
 
 def _title(job: Job) -> str:
-    return " ".join(job.title.split())[:80]
+    return cut(job.title, 120)

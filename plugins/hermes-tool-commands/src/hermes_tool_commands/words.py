@@ -3,7 +3,16 @@
 from hermes_core.errors import UserError
 from hermes_core.types import Message, Text
 
-__all__ = ["number", "short", "whole"]
+__all__ = ["cut", "number", "short", "whole"]
+
+
+def cut(text: str, most: int) -> str:
+    """A text on one line; where it is too long it ends with …, between two words if it has any."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    head = line[: most - 1]
+    return f"{head.rpartition(' ')[0] or head}…"
 
 
 def whole(message: Message) -> str:
@@ -13,8 +22,7 @@ def whole(message: Message) -> str:
 
 def short(message: Message, most: int = 200) -> str:
     """The same on one line."""
-    text = " ".join(whole(message).split())
-    return text if len(text) <= most else f"{text[:most]}…"
+    return cut(whole(message), most)
 
 
 def number(rest: str, usual: int) -> int:

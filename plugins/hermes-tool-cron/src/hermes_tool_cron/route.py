@@ -1,4 +1,4 @@
-"""The jobs over HTTP, for who has a key of the API: ``/tool/cron/jobs``."""
+"""The jobs over HTTP, for who has a key of the API: ``/api/jobs``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Routes
-from hermes_tool_kit.json_route import Asked, NoMethod, json_route
+from hermes_tool_kit.json_route import Asked, NoMethod, Operation, json_route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,25 @@ _NUMBERS: Mapping[str, type | tuple[type, ...]] = {
     "money": (int, float),
 }
 _TEXTS = ("model", "effort", "script")
+_FIELDS = {
+    **dict.fromkeys((*_OWN, *_TEXTS), "string"),
+    **dict.fromkeys(_LISTS, "strings"),
+    **{name: "integer" if kind is int else "number" for name, kind in _NUMBERS.items()},
+    "no_agent": "boolean",
+}
+_OPERATIONS = (
+    Operation(method="GET", path="", name="listJobs", summary="The jobs of the person whose key it is."),
+    Operation(method="POST", path="", name="createJob", summary="Has something done at its times.", status=201,
+              fields=_FIELDS, needed=("schedule",)),
+    Operation(method="GET", path="/{name}", name="getJob", summary="All about a job, with its next instants."),
+    Operation(method="PATCH", path="/{name}", name="changeJob", summary="Changes it: what is not said stays.",
+              fields=_FIELDS),
+    Operation(method="DELETE", path="/{name}", name="removeJob", summary="Takes it away, with its history."),
+    Operation(method="GET", path="/{name}/runs", name="listJobRuns", summary="What became of each instant."),
+    Operation(method="POST", path="/{name}/run", name="runJob", summary="Runs it now, beside its times.", status=202),
+    Operation(method="POST", path="/{name}/pause", name="pauseJob", summary="Lets it rest."),
+    Operation(method="POST", path="/{name}/resume", name="resumeJob", summary="Lets it go on from its next instant."),
+)  # fmt: skip
 
 
 def jobs_route(ctx: PluginContext) -> Routes:
@@ -36,7 +55,7 @@ def jobs_route(ctx: PluginContext) -> Routes:
         await door.admit()
         return await _answer(door, asked)
 
-    return json_route("jobs", answer)
+    return json_route("jobs", answer, _OPERATIONS)
 
 
 async def _answer(door: "Door", asked: Asked) -> tuple[int, object]:

@@ -9,14 +9,13 @@ from hermes_tool_goals.registering import (
     register_jobs,
     register_migrations,
     register_providers,
+    register_routes,
     register_services,
     register_slash_commands,
-)
+)  # fmt: skip
 
-__all__ = [
-    "register_cli_commands", "register_jobs", "register_migrations", "register_providers", "register_services",
-    "register_slash_commands",
-]  # fmt: skip
+__all__ = ["register_cli_commands", "register_jobs", "register_migrations", "register_providers", "register_routes",
+           "register_services", "register_slash_commands"]  # fmt: skip
 
 
 @hookimpl

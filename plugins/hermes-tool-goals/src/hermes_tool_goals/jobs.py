@@ -7,7 +7,7 @@ from hermes_core.kinds import Jobs
 from hermes_core.types import Job, Session
 from hermes_tool_goals.looking import take_back
 from hermes_tool_goals.shared import goals_of, is_used, pursuer_of
-from hermes_tool_goals.words import about
+from hermes_tool_goals.words import about, short
 
 __all__ = ["Pursued"]
 
@@ -24,7 +24,7 @@ class Pursued(Jobs):
         if not is_used(self._ctx) or (goal := await goals_of(self._ctx).live(session.id)) is None:
             return []
         what = "Loop" if goal.is_loop else "Goal"
-        title = f"{what}, {goal.used_turns} of {goal.turns} turns: {' '.join(goal.text.split())[:200]}"
+        title = f"{what}, {goal.used_turns} of {goal.turns} turns: {short(goal.text)}"
         state = "running" if goal.state == "active" else "idle"
         own = session.id  # it goes on in the conversation itself, which /stop then stops between turns, too
         return [Job(id=goal.id, kind="other", title=title, since=goal.created, state=state, last=goal.why[:300],

@@ -6,13 +6,14 @@ from pathlib import Path
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Jobs, Provider, Service
-from hermes_core.types import Command, Migration, SlashCommand
+from hermes_core.types import Command, Migration, Routes, SlashCommand
 
 __all__ = [
     "register_cli_commands",
     "register_jobs",
     "register_migrations",
     "register_providers",
+    "register_routes",
     "register_services",
     "register_slash_commands",
 ]
@@ -49,6 +50,14 @@ def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:
     from hermes_tool_goals.jobs import Pursued
 
     return [Pursued(ctx)]
+
+
+@hookimpl
+def register_routes(ctx: PluginContext) -> Iterable[Routes]:
+    """Goals over HTTP."""
+    from hermes_tool_goals.route import goals_route
+
+    return [goals_route(ctx)]
 
 
 @hookimpl

@@ -8,7 +8,18 @@ from hermes_tool_goals.grammar import shown_period
 from hermes_tool_goals.values import Evidence, Goal, Round, tag
 from hermes_tool_kit.telling import Happened
 
-__all__ = ["about", "began", "continuation", "evidence_lines", "first", "happening", "line", "reminder", "report"]
+__all__ = [
+    "about",
+    "began",
+    "continuation",
+    "evidence_lines",
+    "first",
+    "happening",
+    "line",
+    "reminder",
+    "report",
+    "short",
+]
 
 _TOLD, _SHOWN = 3_000, 6  # characters of output that a model is told; lines of it that a person is shown
 _NAMES = {"command": "check", "file": "file", "ask": "question"}
@@ -51,7 +62,7 @@ def report(goal: Goal, rounds: Sequence[Round], program: str) -> str:
     last = next((one for one in reversed(rounds) if one.verdict), None)
     used = f"{goal.used_turns} {'turn' if goal.used_turns == 1 else 'turns'}"
     money = f", ${goal.used_money:.4f}" if goal.used_money else ""
-    lines = [f"{head} after {used}{money}: {_short(goal.text)}", f"Why: {goal.why.rstrip('.')}."]
+    lines = [f"{head} after {used}{money}: {short(goal.text)}", f"Why: {goal.why.rstrip('.')}."]
     if last:
         lines += evidence_lines(last.evidence)
         if goal.asks and last.verdict in ("done", "not_done", "blocked") and last.why and last.why != goal.why:
@@ -97,7 +108,7 @@ def happening(goal: Goal) -> Happened:
         title=title,
         person=goal.person,
         data={"goal": goal.id, "session": goal.session, "state": goal.state, "turns": goal.used_turns},
-        text=f"{_short(goal.text)}\n{goal.why}".strip(),
+        text=f"{short(goal.text)}\n{goal.why}".strip(),
     )
 
 
@@ -105,7 +116,7 @@ def line(goal: Goal) -> str:
     """A goal in a line."""
     every = f"every {shown_period(goal.interval)} · " if goal.is_loop else ""
     turns = f"{goal.used_turns} of {goal.turns} turns"
-    return f"{goal.id} · {goal.state} · {every}{turns} · {_short(goal.text)}"
+    return f"{goal.id} · {goal.state} · {every}{turns} · {short(goal.text)}"
 
 
 def about(goal: Goal, rounds: Sequence[Round]) -> str:
@@ -156,7 +167,8 @@ def _loop(goal: Goal) -> str:
     return f"Said again every {shown_period(goal.interval)}, time {goal.used_turns + 1} of {goal.turns}.{until}"
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A text on one line, which ends with … where it goes on."""
     one = " ".join(text.split())
     return f"{one[:160]}…" if len(one) > 160 else one
 

@@ -13,7 +13,7 @@ from hermes_core.types import Principal, Session
 from hermes_tool_kanban.playing import config_of, store_of
 from hermes_tool_kanban.values import AGAIN, PERSON, Attachment, Board, Comment, Options, Task
 from hermes_tool_kanban.workspaces import here, leave
-from hermes_tool_kit.used import mark_used
+from hermes_tool_kit.used import is_awaited, mark_used
 
 __all__ = ["Door", "archive", "attach", "comment", "create", "make_board", "running", "sound", "standing", "workers"]
 
@@ -110,7 +110,10 @@ async def create(
     kept = await sound(door, given, assignee)
     if like:
         place = like.options
-        kept = evolve(kept, workspace=place.workspace, folder=place.folder, place=place.place, level=place.level + 1)
+        kept = evolve(
+            kept, workspace=place.workspace, folder=place.folder, place=place.place, level=place.level + 1,
+            tenant=place.tenant,
+        )  # fmt: skip
     task = Task(
         id="", board=where.id, person=door.owner.person, title=door.ctx.masks.text(" ".join(title.split())),
         body=door.ctx.masks.text(body.strip()), assignee=_worker(assignee), status=status, priority=priority,
@@ -173,6 +176,8 @@ async def sound(door: Door, options: Options, assignee: str) -> Options:
         options = evolve(options, folder=_folder(options.folder), place=here())
     if options.effort not in _EFFORTS:
         raise UserError(f"There is no effort {options.effort!r}.", hint=f"Say one of {', '.join(_EFFORTS[1:])}.")
+    if options.tenant and not _SLUG.fullmatch(options.tenant):
+        raise UserError(f"{options.tenant!r} is no name for a tenant.", hint="Use small letters, digits, ., - and _.")
     if options.again not in AGAIN:
         raise UserError(f"There is no again {options.again!r}.", hint=f"Say one of {', '.join(AGAIN)}.")
     for name, most in _AMOUNTS.items():
@@ -267,6 +272,8 @@ async def standing(door: Door, tasks: Sequence[Task]) -> Mapping[str, str]:
         if task.options.place not in ("", here()):
             why = f"Its folder is on the machine {task.options.place}: only what runs there works on it."
         elif not there:
+            if is_awaited(door.ctx):  # a dispatcher of this home is about to look for the first time
+                continue
             why = f"Nobody works on tasks now: start `{program} gateway run`, or `{program} kanban daemon`."
         elif who and who not in known:
             why = f"Nobody here is {who}: there is {', '.join(sorted(known - {''}))}."

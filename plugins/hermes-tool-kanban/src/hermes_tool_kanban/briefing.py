@@ -39,6 +39,8 @@ class Known(NamedTuple):
 def system_of(task: Task, run: Run, instructions: str, skills: Sequence[str]) -> str:
     """Return the rules for a worker. Nothing that others wrote about the task stands there."""
     lines = [(_RULES if run.role == "work" else _REVIEW).format(task=task.id)]
+    if task.options.tenant:
+        lines.append(f"It is done for {task.options.tenant}: keep what belongs to others out of it.")
     if instructions:
         lines.append(instructions)
     if skills:

@@ -114,18 +114,19 @@ class Claims:
         return [Run.of(row) for row in tx.execute(sa.select(runs).where(mine).order_by(runs.c.created))]
 
     @unit()
-    def claim(self, tx: TablesTransaction, hands: Hands, busy: Collection[str] = ()) -> Sequence[Run]:
+    def claim(self, tx: TablesTransaction, hands: Hands, busy: Collection[str] = (), most: int = 999) -> Sequence[Run]:
         """Claim what is ready, the most urgent first, as far as there are hands. Of two who do so each gets others.
 
-        ``busy`` are claims that wait for a person, and so take up nobody's hands.
+        ``busy`` are claims that wait for a person, and so take up nobody's hands; ``most`` is how many are claimed.
         """
         tx.alone("tasks")
         now, mark = tx.clock(), dict(tx.mark())
         at_work: dict[str, int] = {}
-        for row in tx.execute(sa.select(runs).where(runs.c.state == "open", runs.c.holder == hands.holder)):
+        mine = sa.and_(runs.c.state.in_(ALIVE), runs.c.holder == hands.holder)  # the turn of one that closes runs yet
+        for row in tx.execute(sa.select(runs).where(mine)):
             if row["id"] not in busy:
                 at_work[row["worker"]] = at_work.get(row["worker"], 0) + 1
-        room, claimed = hands.parallel - sum(at_work.values()), list[Run]()
+        room, claimed = min(most, hands.parallel - sum(at_work.values())), list[Run]()
         if room <= 0:
             return []
         free = sa.and_(tasks.c.run == "", tasks.c.due <= now)

@@ -89,7 +89,9 @@ def _part(number: int, row: object, known: Sequence[str]) -> Part:
 async def make(door: Door, task: Task, parts: Sequence[Part], *, approved: bool) -> Sequence[Task]:
     """Make the parts of a task, which waits for all of them then. What a person ``approved`` counts as theirs."""
     config = config_of(door.ctx)
-    options = evolve(Options(), **{name: getattr(task.options, name) for name in ("workspace", "folder", "place")})
+    options = evolve(
+        Options(), **{name: getattr(task.options, name) for name in ("workspace", "folder", "place", "tenant")}
+    )
     made = [
         Task(
             id="", board=task.board, person=task.person, title=door.ctx.masks.text(one.title), priority=task.priority,

@@ -18,6 +18,7 @@ from hermes_tool_kanban.words import happening, notice_of
 from hermes_tool_kanban.workspaces import here
 from hermes_tool_kit.screens import Screen, Screens
 from hermes_tool_kit.telling import Announces, Happened
+from hermes_tool_kit.used import awaited
 
 __all__ = ["Dispatcher"]
 
@@ -51,7 +52,9 @@ class Dispatcher(Service, Announces, Screens):
 
     async def dispatch(self) -> None:
         """Dispatch until cancelled."""
-        await self._begun()
+        with awaited(self.ctx):  # until there is a row that says so
+            await self._begun()
+            await self.once()
         end: Callable[[], None] = await self.ctx.store.subscribe(CHANGED, self._woken.set)
         try:
             while True:
@@ -104,7 +107,9 @@ class Dispatcher(Service, Announces, Screens):
                 self._begin(run)
             elif run.outcome in TAKEN_AWAY and run.session:
                 await self._stop(run)
-        claimed = await rows.claims.claim(hands, await self._waiting())
+        waiting = await self._waiting()
+        room = hands.parallel - len(self._plays) + len(waiting)  # what is over may be tidied up yet
+        claimed = await rows.claims.claim(hands, waiting, room)
         for run in claimed:
             self._begin(run)
         await self._tell()

@@ -27,10 +27,11 @@ def register_services(ctx: PluginContext) -> Iterable[Service]:
 
 @hookimpl
 def register_routes(ctx: PluginContext) -> Iterable[Routes]:
-    """Boards over HTTP."""
+    """Boards and their tasks over HTTP."""
+    from hermes_tool_kanban.boards_route import boards_route
     from hermes_tool_kanban.route import tasks_route
 
-    return [tasks_route(ctx)]
+    return [tasks_route(ctx), boards_route(ctx)]
 
 
 @hookimpl

@@ -142,9 +142,10 @@ class Tasks:
 
     @unit(READ)
     def list(
-        self, tx: TablesTransaction, board: str, *, status: str = "", assignee: str = "", archived: bool = False
-    ) -> Sequence[Task]:
-        """Return the tasks of a board."""
+        self, tx: TablesTransaction, board: str, *, status: str = "", assignee: str = "", archived: bool = False,
+        tenant: str | None = None,
+    ) -> Sequence[Task]:  # fmt: skip
+        """Return the tasks of a board; only those of one ``tenant``, or where that is empty of none."""
         where = [tasks.c.board == board]
         if status:
             where.append(tasks.c.status == status)
@@ -152,7 +153,8 @@ class Tasks:
             where.append(tasks.c.status != "archived")
         if assignee:
             where.append(tasks.c.assignee == assignee)
-        return moving.tasks_where(tx, *where)
+        found = moving.tasks_where(tx, *where)
+        return found if tenant is None else [one for one in found if one.options.tenant == tenant]
 
     @unit(READ)
     def made_for(self, tx: TablesTransaction, task: str) -> int:

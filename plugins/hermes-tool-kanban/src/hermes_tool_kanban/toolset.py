@@ -170,6 +170,8 @@ class _Desk:
             raise ToolError(error.text, hint=error.hint) from error
         if found and wanted.board != found[1].board:
             raise ToolError(f"{wanted.id} is on another board than yours.")
+        if found and wanted.options.tenant != found[1].options.tenant:
+            raise ToolError(f"{wanted.id} is done for somebody else than your task.")
         return door, wanted
 
     async def show(self, context: ToolContext, wanted: Which) -> str:
@@ -191,7 +193,8 @@ class _Desk:
             board = found[1].board if found else (await door.board(wanted.board)).id
         except UserError as error:
             raise ToolError(error.text, hint=error.hint) from error
-        there = await self.rows.tasks.list(board, status=wanted.status, assignee=wanted.assignee)
+        whose = found[1].options.tenant if found else wanted.tenant or None
+        there = await self.rows.tasks.list(board, status=wanted.status, assignee=wanted.assignee, tenant=whose)
         if any(one.outside or one.result_outside for one in there[:_SHOWN]):
             context.from_outside()
         more = f"\n… and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
@@ -246,7 +249,9 @@ class _Desk:
 
     async def create(self, context: ToolContext, wanted: New) -> str:
         found = await self.planner(context)
-        options = Options(reviewer=wanted.reviewer, skills=tuple(wanted.skills), seconds=wanted.seconds)
+        options = Options(
+            reviewer=wanted.reviewer, skills=tuple(wanted.skills), seconds=wanted.seconds, tenant=wanted.tenant
+        )
         try:
             door = Door.of(self._ctx, context.session, author=_author(found, context.session.id))
             board = found[1].board if found else wanted.board

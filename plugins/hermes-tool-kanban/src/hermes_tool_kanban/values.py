@@ -71,7 +71,8 @@ class Options:
     done: a worker, or ``person``. ``level`` is how many tasks stand above it, each made while the one above was done.
     ``grants`` are rules as in ``policy.allow``; only whose Hermes it is gives any. ``again`` says whether an attempt
     that broke off is followed by another: ``ask`` has a person say so where its process died and it had done something,
-    ``once`` wherever it broke off, ``always`` never.
+    ``once`` wherever it broke off, ``always`` never. ``tenant`` is for whom it is done, where a board serves several:
+    who works on a task sees no task of another one.
     """
 
     workspace: str = "scratch"
@@ -88,6 +89,7 @@ class Options:
     deliver: Sequence[str] = ()
     level: int = 0
     again: str = "ask"
+    tenant: str = ""
 
     @classmethod
     def read(cls, text: str) -> "Options":

@@ -41,6 +41,7 @@ class Listing:
     status: str = ""
     assignee: str = ""
     board: str = ""
+    tenant: str = ""
 
 
 @frozen(kw_only=True)
@@ -105,6 +106,7 @@ class New:
     skills: list[str] = Factory(list)
     seconds: int = _help("the longest it may take", 0)
     mark: str = _help("the same mark makes it only once")
+    tenant: str = _help("for whom it is done")
     triage: bool = _help("a person or a planner looks at it first", default=False)
 
 

@@ -81,6 +81,7 @@ def about(
         ("body", task.body),
         ("worker", task.assignee or "whoever is free"),
         ("reviewer", options.reviewer),
+        ("tenant", options.tenant),
         ("priority", str(task.priority) if task.priority else ""),
         ("place", " ".join(filter(None, (options.workspace, options.folder, options.place and f"on {options.place}")))),
         ("model", " ".join(filter(None, (options.model, options.effort)))),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Tool
-from hermes_core.types import Command, Session, ToolCall, Verdict
+from hermes_core.types import Command, Routes, Session, ToolCall, Verdict
 
 
 @hookimpl
@@ -22,6 +22,14 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
     from hermes_tool_peers.commands import commands
 
     return commands(ctx)
+
+
+@hookimpl
+def register_routes(ctx: PluginContext) -> Iterable[Routes]:
+    """Rooms over HTTP."""
+    from hermes_tool_peers.route import rooms_route
+
+    return [rooms_route(ctx)]
 
 
 @hookimpl

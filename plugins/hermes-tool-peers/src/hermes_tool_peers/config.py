@@ -25,4 +25,9 @@ class Config:
     calls: int = option("Model calls of one such turn.", default=8, validator=ge(1))
     money: float = option("Dollars of one such turn; 0 sets no bound.", default=0.0, validator=ge(0))
     seconds: float = option("Seconds of one such turn.", default=300.0, validator=ge(1))
+    answers: int = option(
+        "Answers of agents to one message of a person in a room over HTTP; then a person has to speak.",
+        default=4,
+        validator=ge(1),
+    )
     hops: int = option("Agents that one question goes through at most: who is asked may ask on.", default=3)

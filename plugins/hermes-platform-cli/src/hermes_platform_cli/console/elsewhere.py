@@ -92,8 +92,8 @@ def _refused(ctx: PluginContext, connection: socket.socket, home: str) -> str:
     if "no" not in said:
         return ""
     if said["no"] == "version":
-        anew = f"begin it anew with `{ctx.program} gateway stop`, then `{ctx.program} gateway start`"
-        return f"it runs {said.get('version')}, not {__version__}; {anew}"
+        anew = said.get("anew") or f"Begin it anew: {ctx.program} gateway stop, then {ctx.program} gateway start"
+        return f"it runs {said.get('version')}, not {__version__}. {anew}"
     return str(said["no"])
 
 

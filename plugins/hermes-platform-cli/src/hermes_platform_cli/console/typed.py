@@ -29,6 +29,7 @@ from hermes_core.types import (
     Verdict,
 )  # fmt: skip
 from hermes_platform_cli.console.conversation import Conversation
+from hermes_platform_kit.shared import SharedTurns
 
 __all__ = ["TypedCommands", "outcome"]
 
@@ -118,7 +119,12 @@ class TypedCommands:
             if shown:
                 ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
                 await self._platform.show(Chat(chat), ended)
-        return "Stopped." if work.cancelled() else work.result()
+        return "Stopped." if work.cancelled() else self._kept(chat) or work.result()
+
+    def _kept(self, chat: str) -> str:
+        """Say what is said instead where a command chose what other screens of the conversation did not."""
+        at = self._chats[chat].session
+        return self._ctx.turns.kept(at.id) if at and isinstance(self._ctx.turns, SharedTurns) else ""
 
     async def begin(self, chat: str, session: Session, rest: str) -> str:
         """Have something done beside the conversation. Nobody is asked meanwhile: what needs a yes is refused.

@@ -135,6 +135,7 @@ def make_edit(ctx: PluginContext) -> "click.Command":
     @job_options
     @click.option("--add-skill", multiple=True, help="One more skill.")
     @click.option("--remove-skill", multiple=True, help="One skill less.")
+    @click.option("--clear-skills", "clear", multiple=True, flag_value="skills", help="No skill any more.")
     @click.option("--clear", multiple=True, metavar="OPTION", help="Take an option back: skills, context, grants, …")
     async def command(
         job_name: str,

@@ -26,15 +26,20 @@ def make_list(ctx: PluginContext) -> "click.Command":
     @click.option("--board", default="", help="The board; else the usual one.")
     @click.option("-s", "--status", type=click.Choice(STATUSES), default=None, help="Only those.")
     @click.option("-a", "--assignee", default="", help="Only theirs.")
+    @click.option("--tenant", default=None, help="Only those that are done for them.")
     @click.option("--all", "everything", is_flag=True, help="Also those that are archived.")
     @json_option
-    async def command(board: str, status: str | None, assignee: str, everything: bool, as_json: bool) -> None:
+    async def command(
+        board: str, status: str | None, assignee: str, tenant: str | None, everything: bool, as_json: bool
+    ) -> None:
         """Print the tasks of a board, the most urgent first."""
         from hermes_tool_kanban.words import flat, plain
 
         door = door_of(ctx)
         where = await door.board(board)
-        there = await door.rows.tasks.list(where.id, status=status or "", assignee=assignee, archived=everything)
+        there = await door.rows.tasks.list(
+            where.id, status=status or "", assignee=assignee, archived=everything, tenant=tenant
+        )
         if as_json:
             emit([plain(one) for one in there], (), as_json=True, empty="")
             return

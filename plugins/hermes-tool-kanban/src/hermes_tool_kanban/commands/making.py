@@ -54,6 +54,7 @@ def _options(function: F) -> F:
             click.option("-b", "--body", help="What is to be done, whole; - reads it from standard input."),
             click.option("-a", "--assignee", help="Who does it: a worker of kanban.workers, a profile."),
             click.option("--reviewer", help="Who says yes before it is done: a worker, or person."),
+            click.option("--tenant", help="For whom it is done, where a board serves several: workers see no other's."),
             click.option("-p", "--priority", type=int, help="The higher the sooner, from -100 to 100."),
             click.option("--folder", metavar="FOLDER", help="Work in this folder."),
             click.option("--worktree", metavar="FOLDER", help="Work in a tree of its own of the repository there."),
