@@ -1,11 +1,11 @@
 """Real clients of others: each is driven by a script in the place of its model, and reads a conversation of Hermes.
 
-``HERMES_MCP_CLIENTS`` names a folder in which ``npm install @anthropic-ai/claude-code @openai/codex opencode-ai`` was
-run. Their programs are large and not ours to fetch, so without it they are not played.
+``HERMES_AGENTS`` names the folder in which ``.ci/run`` puts them.
 """
 
 import json
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -16,7 +16,8 @@ import pytest
 from .script import served
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
-THERE = os.environ.get("HERMES_MCP_CLIENTS", "")
+CACHE = Path(pwd.getpwuid(os.getuid()).pw_dir, ".cache", "hermes-tests", "acp", "agents")
+THERE = Path(os.environ.get("HERMES_AGENTS", CACHE))
 HERMES = str(Path(sys.executable).with_name("hermes"))
 WORDS = "the harbour is closed on Mondays"
 
@@ -70,9 +71,10 @@ def opencode(place, address, home):
     }
 
 
-@pytest.mark.skipif(not THERE, reason="HERMES_MCP_CLIENTS names no folder with the clients")
 @pytest.mark.parametrize("client", [claude, codex, opencode])
 def test_a_real_client_reads_a_conversation_of_hermes(tmp_path, client):
+    if not (THERE / "node_modules" / ".bin").is_dir():
+        pytest.skip(f"{THERE} is not there: see .ci/run")
     home, place = tmp_path / "hermes", tmp_path / "place"
     place.mkdir()
     home.mkdir()
@@ -84,7 +86,7 @@ def test_a_real_client_reads_a_conversation_of_hermes(tmp_path, client):
     subprocess.run([HERMES, "-z", WORDS], check=True, **run)
     with served(WORDS) as (address, script):
         words, more = client(place, address, str(home))
-        program = Path(THERE, "node_modules", ".bin", words[0])
+        program = THERE / "node_modules" / ".bin" / words[0]
         node = Path(os.environ.get("HERMES_MCP", ""), "python", "bin")
         path = f"{node}:{env['PATH']}" if shutil.which(str(node / "node")) else env["PATH"]
         done = subprocess.run([program, *words[1:]], **{**run, "env": {**env, **more, "PATH": path}}, timeout=240)
