@@ -6,7 +6,7 @@ costs does not grow with what was said. Rare words are looked up whole, common w
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from hermes_fulltext.asked import Term, asked
 from hermes_fulltext.marks import Marks, Span, are_near, mask_of
+from hermes_fulltext.slips import added, may_be_slip, shorter
 from hermes_fulltext.words import OWNER, cut_words
 
 __all__ = ["Among", "Found", "Source", "search"]
@@ -24,7 +25,10 @@ _ROUND, _ROUNDS = 36, 12  # messages that are read, and again where machines sai
 _ROW_ROUNDS = 4  # of these, where the words stand in a row in none yet that holds all of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
 _TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
+_BESIDE_RARE = 3  # words that are looked up beside rare ones at most
+_SLIP = 0.7  # of what a word says is said by one that is a slip away from it
 _ANSWERED = 8  # messages after a question among which its answer is
+_FEW = 24  # messages in which rare words are likely to meet: more words are not looked up with them
 _ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
 # What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
 # session, for terms that stand near each other, and for words in a row as in the question. Then what makes it less.
@@ -107,16 +111,20 @@ def search(
     mine, oldest = "" if alone else f"{OWNER}{owner}", among.sort == "oldest"
     look = _Look(source, wanted.terms, mine, span["first"], span["last"], oldest)
     time = (wanted.time.since, wanted.time.until) if wanted.time else None
-    many = max(_LIST, among.limit)
+    many, look.met = max(_LIST, among.limit), max(3 * _ROUND, 2 * among.limit)
     while True:
         look.gather(many)
         if time:
             look.within(*time, many)
+        marks.forgive(slipped := look.slipped(many))
         past = _Past(source, look, marks, wanted.row, reader, owner, among)
         found = past.best(time)
+        if (missed := past.missed(slipped)) and look.look_wider(missed, many):
+            past = _Past(source, look, marks, wanted.row, reader, owner, among)
+            found = past.best(time)
         if len(found) >= among.limit or not past.hidden or not look.cut or many > _LIST * 100:
             break
-        many *= 8  # most of what was found is in sessions that no list shows
+        many, look.met = many * 8, look.met * 8  # most of what was found is in sessions that no list shows
     for one in found[: among.limit]:
         one.snippet = marks.snippet(one.text, one.spans)
     return found[: among.limit]
@@ -134,6 +142,7 @@ class _Look:
         self._counts: list[float] = []
         self.any_words = all(term.weight < 0.5 for term in terms)  # only a time is asked for
         self.cut = False  # there is more of a term than was looked up
+        self.met = 0  # how many messages are looked up in which words meet that are everywhere
 
     def rows(self, groups: Sequence[Phrases], limit: int, first: int = 0, last: int = 0) -> Sequence[int]:
         """Look up where a phrase of each group stands, and of what must."""
@@ -165,25 +174,68 @@ class _Look:
     def _meetings(
         self, rare: Sequence[int], common: Sequence[int], known: int, many: int, first: int, last: int
     ) -> None:
-        """Look up where words that are everywhere meet rare ones; where there are none of these, where they meet."""
-        if known:
+        """Look up where words that are everywhere meet rare ones; where there are none of these, where they meet.
+
+        Where rare ones stand in so few messages that all of these are read, the others are seen there.
+        """
+        if known > _ROUND:
             near = list(dict.fromkeys(phrase for at in rare for phrase in self.terms[at].phrases))
-            most = max(self.values[number] for number in rare)
-            for number in common:  # what says little is seen in those that are read
-                if self.values[number] >= _TELLING * most:
+            least = _TELLING * max(self.values[number] for number in rare)
+            telling = sorted(common, key=lambda number: -self.values[number])[:_BESIDE_RARE]
+            for number in telling:  # what says little is seen in those that are read
+                if self.values[number] >= least:
                     self._mark(self.rows([self.terms[number].phrases, near], known, first, last), [number])
+        if known:
             return
-        together = self.rows([self.terms[number].phrases for number in common], many, first, last)
-        self._mark(together, common)
-        if len(common) > 2 and len(together) < _ENOUGH:
+        rarest = sorted(common, key=self._counts.__getitem__)
+        together = self._together(rarest, first, last)
+        if len(common) > 2 and together < _ENOUGH:
             most, *others = sorted(common, key=lambda number: -self.values[number])[:3]
             for pair in ((most, other) for other in others):
                 self._mark(self.rows([self.terms[number].phrases for number in pair], many // 6, first, last), pair)
+
+    def _together(self, rarest: Sequence[int], first: int, last: int) -> int:
+        """Look up where words meet; how many messages hold all that were looked for.
+
+        To walk along what is everywhere costs most and tells least: it is left out where few messages are to be
+        expected without it, and is seen in those that are read.
+        """
+        total = self.last - self.first + 1
+        expected, taken = float(total), 0
+        while taken < len(rarest) and (taken < 2 or expected > _FEW):
+            expected *= min(self._counts[rarest[taken]] / total, 1.0)
+            taken += 1
+        while True:
+            found = self.rows([self.terms[number].phrases for number in rarest[:taken]], self.met, first, last)
+            self._mark(found, rarest[:taken])
+            if len(found) <= 2 * _ROUND or taken == len(rarest):
+                return len(found)
+            taken += 1
 
     def _mark(self, rows: Iterable[int], terms: Iterable[int]) -> None:
         mask = sum(1 << number for number in terms)
         for row in rows:
             self.masks[row] |= mask
+
+    def slipped(self, many: int) -> dict[int, str]:
+        """Return the words that nobody ever said and that may be slips, by term; what they may be is looked up."""
+        unsaid = [number for number, count in enumerate(self._counts) if not count and not self.terms[number].must]
+        found = {number: word for number in unsaid if may_be_slip(word := self.terms[number].shown[0])}
+        for number, word in found.items():
+            self._meant(number, shorter(word), many)
+        return found
+
+    def look_wider(self, missed: Mapping[int, str], many: int) -> bool:
+        """Look up all that the longest of some words may be; whether any of it was said."""
+        number = max(missed, key=lambda one: len(missed[one]))
+        return bool(self._meant(number, added(missed[number]), many))
+
+    def _meant(self, number: int, words: Sequence[str], many: int) -> Sequence[int]:
+        rows = self.rows([words], many)
+        self._mark(rows, [number])
+        total = self.last - self.first + 1
+        self.values[number] = _SLIP * self.terms[number].weight * math.log(1 + (total + 10) / (len(rows) + 0.5))
+        return rows
 
     def within(self, since: float, until: float, many: int) -> None:
         """Look up what was said in a time; where nothing else is asked for, all of it."""
@@ -251,6 +303,13 @@ class _Past:
             return _newest_of_same(judged)
         meant = [one for one in judged if one.row in masks]
         return sorted(meant, key=attrgetter("row"), reverse=sort != "oldest")
+
+    def missed(self, slipped: Mapping[int, str]) -> dict[int, str]:
+        """Return the words, by term, that stand in nothing that was read, not even with a slip."""
+        seen = 0
+        for one in self._rows.values():
+            seen |= one.mask if one else 0
+        return {number: word for number, word in slipped.items() if not seen >> number & 1}
 
     def _has_row(self, left: Sequence[int], rounds: int) -> bool:
         """Tell whether the words stand in a row in something that was read, or stand together in nothing more."""
@@ -366,15 +425,17 @@ class _Past:
 
 def _likeliest(masks: Mapping[int, int], known: Mapping[int, float], many: int, *, oldest: bool) -> list[int]:
     """Return the messages whose terms say most, of those that say as much the newest."""
-    rows: dict[float, list[int]] = defaultdict(list)
-    for row, mask in masks.items():
-        rows[known[mask]].append(row)
-    found: list[int] = []
-    for worth in sorted(rows, reverse=True):
-        found += sorted(rows[worth], reverse=not oldest)
-        if len(found) >= many:
+    held, there = Counter(masks.values()), 0
+    places: dict[float, list[int]] = {}
+    for mask in sorted(held, key=known.__getitem__, reverse=True):
+        if there >= many and known[mask] not in places:
             break
-    return found[:many]
+        places.setdefault(known[mask], [])
+        there += held[mask]
+    for row, mask in masks.items():
+        if (rows := places.get(known[mask])) is not None:
+            rows.append(row)
+    return [row for rows in places.values() for row in sorted(rows, reverse=not oldest)][:many]
 
 
 def _newest_of_same(judged: Sequence[Found]) -> list[Found]:
