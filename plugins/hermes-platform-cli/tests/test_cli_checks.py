@@ -30,3 +30,27 @@ async def test_files_that_changed_since_they_were_installed_are_named(tmp_path: 
     (folder / "acme.py").write_text("one = 2\n")
     (finding,) = await check.run()
     assert (finding.level, finding.text) == ("fault", "the files of acme changed since it was installed")
+
+
+async def test_a_memory_that_is_not_enabled_or_not_there_is_one_fault_with_its_mend() -> None:
+    owners = [
+        SimpleNamespace(label="memory/files", enabled=True, contributes={"memories": ("files",)}),
+        SimpleNamespace(label="memory/far", enabled=False, contributes={"memories": ("far",)}),
+    ]
+    plugins = SimpleNamespace(list=lambda: owners, offered=lambda table: ("files", "far"))
+    memory = SimpleNamespace(provider="files")
+    ctx = SimpleNamespace(plugins=plugins, host=SimpleNamespace(section=lambda name: memory), program="acme")
+    (check,) = [one for one in checks(ctx) if one.name == "memory"]
+    found = {}
+    for name in ("files", "", "far", "nosuch"):
+        memory.provider = name
+        (found[name],) = await check.run()
+    assert check.cheap
+    assert {name: one.level for name, one in found.items()} == {
+        "files": "ok",
+        "": "ok",
+        "far": "fault",
+        "nosuch": "fault",
+    }
+    assert found["far"].fix == "acme plugins enable memory/far"
+    assert "far, files" in found["nosuch"].fix

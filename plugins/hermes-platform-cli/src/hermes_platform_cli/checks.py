@@ -1,4 +1,4 @@
-"""What doctor says of the terminal, what opens in it, what was installed, and code that runs whenever Python starts."""
+"""What doctor says of the terminal, what opens in it, the memory, what was installed, and code run as Python starts."""
 
 import locale
 import os
@@ -15,6 +15,7 @@ from hermes_core.types import Check, Finding
 from hermes_platform_cli.commands.contents import RUN_AT_START, installed_contents
 from hermes_platform_cli.commands.interfaces import fitting, interfaces
 from hermes_platform_cli.commands.requests import wanted
+from hermes_platform_cli.remembers import look_at_memory
 
 __all__ = ["checks"]
 
@@ -26,6 +27,7 @@ def checks(ctx: PluginContext) -> list[Check]:
     return [
         Check(name="terminal", run=_terminal, cheap=True),
         Check(name="interface", run=partial(_opens, ctx), cheap=True),
+        Check(name="memory", run=partial(look_at_memory, ctx), cheap=True),
         Check(name="environment", run=_environment, cheap=True),
         Check(name="installed", run=partial(_changed, ctx), cheap=True),
     ]
