@@ -11,25 +11,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from hermes_fulltext.asked import Term, asked
+from hermes_fulltext.asked import asked
+from hermes_fulltext.look import ROUND, Look, Source
 from hermes_fulltext.marks import Marks, Span, are_near, mask_of
-from hermes_fulltext.slips import added, may_be_slip, shorter
-from hermes_fulltext.words import OWNER, cut_words
+from hermes_fulltext.words import OWNER
 
 __all__ = ["Among", "Found", "Source", "search"]
 
 _LIST = 320  # messages looked up of one word
-_ROUND, _ROUNDS = 36, 12  # messages that are read, and again where machines said most of them
+_ROUNDS = 12  # times that messages are read, where machines said most of them
 _ROW_ROUNDS = 4  # of these, where the words stand in a row in none yet that holds all of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
-_TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
-_BESIDE_RARE = 3  # words that are looked up beside rare ones at most
-_SLIP = 0.7  # of what a word says is said by one that is a slip away from it
 _ANSWERED = 8  # messages after a question among which its answer is
-_FEW = 24  # messages in which rare words are likely to meet: more words are not looked up with them
-_ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
 # What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
 # session, for terms that stand near each other, and for words in a row as in the question. Then what makes it less.
 _ANSWERS, _BESIDE, _SESSION, _TOGETHER, _IN_A_ROW = 0.7, 0.3, 0.12, 0.08, 0.15
@@ -39,20 +34,6 @@ _REACH = 2  # how far what stands beside a message may be, in numbers of all mes
 _ASKED = ("?", "\uff1f")
 _CHILD = "child"
 _LAST = ("cron", "schedule")  # origins that come after what people said
-
-Phrases = Sequence[str]
-
-
-class Source(Protocol):
-    """Where the index and the messages are, in one transaction. ``server``: its phrases are cut and folded."""
-
-    server: bool
-
-    def found(self, groups: Sequence[Phrases], first: int, last: int, limit: int, order: str) -> Sequence[int]:
-        """Return the ``newest`` or ``oldest`` messages in which a phrase of each group stands, by number, in order."""
-
-    def rows(self, name: str, /, **values: Any) -> Sequence[Any]:
-        """Return the rows of ``search_span``, ``search_near``, ``search_said`` or ``messages_from``."""
 
 
 class Found:
@@ -109,9 +90,9 @@ def search(
     if span["last"] is None or not (wanted.terms or wanted.time):
         return []
     mine, oldest = "" if alone else f"{OWNER}{owner}", among.sort == "oldest"
-    look = _Look(source, wanted.terms, mine, span["first"], span["last"], oldest)
+    look = Look(source, wanted.terms, mine, span["first"], span["last"], oldest)
     time = (wanted.time.since, wanted.time.until) if wanted.time else None
-    many, look.met = max(_LIST, among.limit), max(3 * _ROUND, 2 * among.limit)
+    many, look.met = max(_LIST, among.limit), max(3 * ROUND, 2 * among.limit)
     while True:
         look.gather(many)
         if time:
@@ -130,149 +111,11 @@ def search(
     return found[: among.limit]
 
 
-class _Look:
-    """What the index says of each term: in ``masks``, by message, a bit for each term that stands in it."""
-
-    def __init__(self, source: Source, terms: Sequence[Term], owner: str, first: int, last: int, oldest: bool) -> None:
-        self.source, self.terms, self.first, self.last, self.oldest = source, terms, first, last, oldest
-        self._owner, self._order = [[owner]] if owner else [], "oldest" if oldest else "newest"
-        self.masks: dict[int, int] = defaultdict(int)
-        self.values = [0.0] * len(terms)
-        self._must = [term.phrases for term in terms if term.must]
-        self._counts: list[float] = []
-        self.any_words = all(term.weight < 0.5 for term in terms)  # only a time is asked for
-        self.cut = False  # there is more of a term than was looked up
-        self.met = 0  # how many messages are looked up in which words meet that are everywhere
-
-    def rows(self, groups: Sequence[Phrases], limit: int, first: int = 0, last: int = 0) -> Sequence[int]:
-        """Look up where a phrase of each group stands, and of what must."""
-        wanted = [*groups, *(phrases for phrases in self._must if phrases not in groups), *self._owner]
-        begin, end = max(first, self.first), min(last or self.last, self.last)
-        if self.source.server:
-            wanted = [[cut_words(phrase) for phrase in phrases] for phrases in wanted]
-        return self.source.found(wanted, begin, end, limit, self._order)
-
-    def gather(self, many: int, first: int = 0, last: int = 0) -> None:
-        """Look up every term, and where those that are everywhere meet others."""
-        whole, common = list[int](), list[int]()
-        rows: list[Sequence[int]] = []
-        total = self.last - self.first + 1
-        self._counts = []
-        for number, term in enumerate(self.terms):
-            found = self.rows([term.phrases], many, first, last)
-            rows.append(found)
-            walked = abs(found[-1] - (self.first if self.oldest else self.last)) + 1 if found else 1
-            self._counts.append(len(found) if len(found) < many else len(found) * total / walked)
-            (whole if len(found) < many else common).append(number)
-            self.values[number] = term.weight * math.log(1 + (total + 10) / (self._counts[-1] + 0.5))
-            for row in found:
-                self.masks[row] |= 1 << number
-        self.cut = self.cut or bool(common)
-        if len(self.terms) > 1 and common:
-            self._meetings(whole, common, sum(len(rows[number]) for number in whole), many, first, last)
-
-    def _meetings(
-        self, rare: Sequence[int], common: Sequence[int], known: int, many: int, first: int, last: int
-    ) -> None:
-        """Look up where words that are everywhere meet rare ones; where there are none of these, where they meet.
-
-        Where rare ones stand in so few messages that all of these are read, the others are seen there.
-        """
-        if known > _ROUND:
-            near = list(dict.fromkeys(phrase for at in rare for phrase in self.terms[at].phrases))
-            least = _TELLING * max(self.values[number] for number in rare)
-            telling = sorted(common, key=lambda number: -self.values[number])[:_BESIDE_RARE]
-            for number in telling:  # what says little is seen in those that are read
-                if self.values[number] >= least:
-                    self._mark(self.rows([self.terms[number].phrases, near], known, first, last), [number])
-        if known:
-            return
-        rarest = sorted(common, key=self._counts.__getitem__)
-        together = self._together(rarest, first, last)
-        if len(common) > 2 and together < _ENOUGH:
-            most, *others = sorted(common, key=lambda number: -self.values[number])[:3]
-            for pair in ((most, other) for other in others):
-                self._mark(self.rows([self.terms[number].phrases for number in pair], many // 6, first, last), pair)
-
-    def _together(self, rarest: Sequence[int], first: int, last: int) -> int:
-        """Look up where words meet; how many messages hold all that were looked for.
-
-        To walk along what is everywhere costs most and tells least: it is left out where few messages are to be
-        expected without it, and is seen in those that are read.
-        """
-        total = self.last - self.first + 1
-        expected, taken = float(total), 0
-        while taken < len(rarest) and (taken < 2 or expected > _FEW):
-            expected *= min(self._counts[rarest[taken]] / total, 1.0)
-            taken += 1
-        while True:
-            found = self.rows([self.terms[number].phrases for number in rarest[:taken]], self.met, first, last)
-            self._mark(found, rarest[:taken])
-            if len(found) <= 2 * _ROUND or taken == len(rarest):
-                return len(found)
-            taken += 1
-
-    def _mark(self, rows: Iterable[int], terms: Iterable[int]) -> None:
-        mask = sum(1 << number for number in terms)
-        for row in rows:
-            self.masks[row] |= mask
-
-    def slipped(self, many: int) -> dict[int, str]:
-        """Return the words that nobody ever said and that may be slips, by term; what they may be is looked up."""
-        unsaid = [number for number, count in enumerate(self._counts) if not count and not self.terms[number].must]
-        found = {number: word for number in unsaid if may_be_slip(word := self.terms[number].shown[0])}
-        for number, word in found.items():
-            self._meant(number, shorter(word), many)
-        return found
-
-    def look_wider(self, missed: Mapping[int, str], many: int) -> bool:
-        """Look up all that the longest of some words may be; whether any of it was said."""
-        number = max(missed, key=lambda one: len(missed[one]))
-        return bool(self._meant(number, added(missed[number]), many))
-
-    def _meant(self, number: int, words: Sequence[str], many: int) -> Sequence[int]:
-        rows = self.rows([words], many)
-        self._mark(rows, [number])
-        total = self.last - self.first + 1
-        self.values[number] = _SLIP * self.terms[number].weight * math.log(1 + (total + 10) / (len(rows) + 0.5))
-        return rows
-
-    def within(self, since: float, until: float, many: int) -> None:
-        """Look up what was said in a time; where nothing else is asked for, all of it."""
-        first, last = self._row_at(since), self._row_at(until) - 1
-        if last < first:
-            return
-        if self.any_words:
-            rows: Iterable[int] = range(last, max(first, last - many) - 1, -1)
-            for row in self.rows((), many, first, last) if self._owner else rows:
-                self.masks[row] |= 0
-        if self.terms:
-            values, counts = list(self.values), list(self._counts)
-            self.gather(many, first, last)
-            self.values, self._counts = values, counts
-
-    def _row_at(self, instant: float) -> int:
-        """Return the first message of an instant or later: they are numbered as they were said."""
-        low, high = self.first, self.last + 1
-        while low < high:
-            middle = (low + high) // 2
-            rows = self.source.rows("search_near", row=middle)
-            if rows and rows[0]["created"] < instant:
-                low = max(middle, rows[0]["id"]) + 1
-            else:
-                high = middle
-        return low
-
-    def worth(self, mask: int) -> float:
-        """Return how much the terms of a mask say."""
-        return sum(value for number, value in enumerate(self.values) if mask >> number & 1)
-
-
 class _Past:
     """Reads what was found, and judges it."""
 
     def __init__(
-        self, source: Source, look: _Look, marks: Marks, row: str, reader: Reader, owner: int, among: Among
+        self, source: Source, look: Look, marks: Marks, row: str, reader: Reader, owner: int, among: Among
     ) -> None:
         self._source, self._look, self._marks, self._row, self._reader = source, look, marks, row, reader
         self._owner, self._among = owner, among
@@ -292,7 +135,7 @@ class _Past:
             least = full if most >= full * 0.999 else most * 0.75
             masks = {row: mask for row, mask in masks.items() if known[mask] >= least * 0.999}
         judged: list[Found] = []
-        size = max(_ROUND, limit + limit // 2)
+        size = max(ROUND, limit + limit // 2)
         left = _likeliest(masks, known, size * _ROUNDS, oldest=self._look.oldest)
         for at in range(0, len(left), size):
             self._read(left[at : at + size])
@@ -322,7 +165,7 @@ class _Past:
         """Read messages, and those beside them in which a term stands."""
         masks = self._look.masks
         wanted = dict.fromkeys(rows)
-        for row in list(wanted)[: _ROUND // 2]:
+        for row in list(wanted)[: ROUND // 2]:
             wanted.update((row + off, None) for off in (-2, -1, 1, 2) if row + off in masks)
         self._fetch([row for row in wanted if row not in self._rows])
         if len(self._look.terms) > 1:  # who looks for one word wants what holds it

@@ -5,12 +5,12 @@ from string import ascii_lowercase
 
 __all__ = ["LEAST", "added", "may_be_slip", "one_slip", "shorter"]
 
-LEAST = 5  # letters of a word in which slips are looked for: of short ones one slip makes another word
+LEAST, _MOST = 5, 14  # letters of a word in which slips are looked for: of short ones one slip makes another word
 
 
 def may_be_slip(word: str) -> bool:
     """Tell whether a word that nobody ever said may be a slip of another one."""
-    return LEAST <= len(word) <= 24 and word.isascii() and word.isalpha()
+    return LEAST <= len(word) <= _MOST and word.isascii() and word.isalpha()
 
 
 def shorter(word: str) -> tuple[str, ...]:

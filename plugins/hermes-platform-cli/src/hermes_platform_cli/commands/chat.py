@@ -12,7 +12,6 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Event, Failed
 from hermes_platform_cli.commands.leaving import Leaving
-from hermes_platform_cli.remembers import tell_missing
 from hermes_platform_kit.answers import Answers, stdout_for_answers
 from hermes_platform_kit.one_turn import OneTurn, Turn, said
 
@@ -54,6 +53,8 @@ def make_chat(ctx: PluginContext) -> click.Command:
         """
         if apart:
             click.get_current_context().with_resource(await _apart(ctx, named=bool(resume or continue_)))
+        from hermes_platform_cli.remembers import tell_missing
+
         tell_missing(ctx)
         session = partial(_session, ctx, wait=wait)
         words, text = resume or ("latest" if continue_ else ""), oneshot if query is None else query
