@@ -3,6 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+from hermes_core.errors import UnknownName
 from hermes_platform_cli.checks import checks
 from hermes_platform_cli.commands.contents import installed_contents
 
@@ -37,7 +38,13 @@ async def test_a_memory_that_is_not_enabled_or_not_there_is_one_fault_with_its_m
         SimpleNamespace(label="memory/files", enabled=True, contributes={"memories": ("files",)}),
         SimpleNamespace(label="memory/far", enabled=False, contributes={"memories": ("far",)}),
     ]
-    plugins = SimpleNamespace(list=lambda: owners, offered=lambda table: ("files", "far"))
+
+    def find(label: str) -> object:
+        if label != "memory/files":
+            raise UnknownName("plugin", label)
+        return owners[0]
+
+    plugins = SimpleNamespace(find=find, list=lambda: owners, offered=lambda table: ("files", "far"))
     memory = SimpleNamespace(provider="files")
     ctx = SimpleNamespace(plugins=plugins, host=SimpleNamespace(section=lambda name: memory), program="acme")
     (check,) = [one for one in checks(ctx) if one.name == "memory"]
