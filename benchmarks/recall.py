@@ -2,7 +2,9 @@
 
 Prints one JSON object. ``worlds``: planted facts among what else is said, each asked in two ways (inflected, turned
 round, partly other words), by language: the share whose message is the first, and among the first five. ``changed``:
-facts that were told again with another value, and how often the newest is the first. ``speed``: with ``--messages``,
+facts that were told again with another value, and how often the newest is the first. ``kinds``: the same as ``worlds``
+for identifiers of code, questions in which a finger slipped, long conversations and named times, with other words.
+``speed``: with ``--messages``,
 p50 and p95 of questions in a store of so many messages, in milliseconds of the clock and of the processor: on a machine
 that does other things the second is the one to look at. ``locomo``: with the folder of the files of LoCoMo
 (snap-research/locomo, CC BY-NC 4.0, not part of Hermes), the share of its questions whose evidence is among the first
@@ -14,6 +16,7 @@ import asyncio
 import json
 import random
 import re
+import string
 import tempfile
 import time
 import tomllib
@@ -29,6 +32,9 @@ from hermes_core.types import Message, Principal, Role, Session, Text
 
 ME = Principal()
 WORLD: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "recall_world.toml").read_text("utf-8"))
+KINDS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "recall_kinds.toml").read_text("utf-8"))
+WHENS = {"yesterday": 1, "last week": 8, "three weeks ago": 21, "last month": 36, "in March": 95, "last year": 330}
+NOW = datetime(2026, 6, 17, 12).timestamp()  # noqa: DTZ001 - the clock of the machine, as people name times
 LANGUAGES = ("en", "ko", "ja", "zh")
 FACTS, LENGTH = 400, 12
 QUESTIONS = 40
@@ -92,6 +98,52 @@ async def world(store: Store, language: str, seed: int = 1, facts: int = FACTS) 
             hits = await found(store, ask, 5)
             first, five, asked = first + (hits[:1] == [where]), five + (where in hits), asked + 1
     return {"asked": asked, "first": round(first / asked, 3), "among_five": round(five / asked, 3)}
+
+
+def slipped(text: str, chance: random.Random) -> str:
+    """Return a text in one long word of which a finger slipped: a letter is lost, wrong, doubled or too early."""
+    words = text.split()
+    long = [at for at, word in enumerate(words) if len(word.strip("?:,")) >= 7 and word[0].isalpha()]
+    place = chance.choice(long)
+    word = words[place]
+    at = chance.randrange(1, len(word) - 2)
+    kinds = (word[at + 1 :], chance.choice(string.ascii_lowercase) + word[at + 1 :], word[at] + word[at:])
+    turned = word[at + 1] + word[at] + word[at + 2 :]
+    words[place] = word[:at] + chance.choice((*kinds, turned))
+    return " ".join(words)
+
+
+async def kind(store: Store, name: str, seed: int = 1, facts: int = 300) -> dict[str, float]:
+    """Plant facts of a kind, each with questions that no other one answers, and ask for each."""
+    known, chance = KINDS[name], random.Random(f"{name}{seed}")
+    length, facts = known.get("length", LENGTH), known.get("facts_at_most", facts)
+
+    def filled() -> dict[str, Any]:
+        given: dict[str, Any] = {one: chance.choice(known[one].split()) for one in "abc"}
+        more = {"A": given["a"].upper(), "B": given["b"].title(), "BB": given["b"].upper()}
+        return {**given, **more, "k": chance.randint(2, 9)}
+
+    told_of, seen = list[tuple[float, str, list[str], list[str], tuple[str, int]]](), set[str]()
+    for number in range(20 * facts):
+        (said, *asks), given = chance.choice(known["facts"]), filled()
+        about = {said.format(**{**given, "k": "?"}), *(ask.format(**given, when="") for ask in asks)}
+        if about & seen or len(told_of) >= facts * (3 if "when" in known else 1):
+            continue
+        seen |= about
+        texts = [chance.choice(known["around"]).format(**filled()) for _ in range(length)]
+        texts[at := chance.randrange(length)] = said.format(**given)
+        for when in chance.sample(sorted(WHENS), 3) if "when" in known else [""]:
+            session, asked = f"{name}{number:05d}{when}", [ask.format(**given, when=when) for ask in asks]
+            told_of.append((NOW - WHENS.get(when, 0) * 86_400, session, texts, asked, (session, at + 1)))
+    for time_, session, texts, *_ in sorted(told_of):
+        await told(store, session, texts, time_)
+    first = five = count = 0
+    for _, _, _, asks, where in told_of:
+        for ask in asks:
+            with mock.patch("time.time", return_value=NOW):
+                hits = await found(store, slipped(ask, chance) if "typo" in known else ask, 5)
+            first, five, count = first + (hits[:1] == [where]), five + (where in hits), count + 1
+    return {"asked": count, "first": round(first / count, 3), "among_five": round(five / count, 3)}
 
 
 async def changed(store: Store, rounds: int = 11) -> dict[str, float]:
@@ -167,10 +219,14 @@ async def locomo(folder: Path, files: Path) -> dict[str, float]:
 
 
 async def _measured(folder: Path, messages: int, files: Path | None) -> dict[str, Any]:
-    report: dict[str, Any] = {"worlds": {}}
+    report: dict[str, Any] = {"worlds": {}, "kinds": {}}
     for language in LANGUAGES:
         store = open_store(folder / f"{language}.db")
         report["worlds"][language] = await world(store, language)
+        store.close()
+    for name in KINDS:
+        store = open_store(folder / f"kind-{name}.db")
+        report["kinds"][name] = await kind(store, name)
         store.close()
     store = open_store(folder / "changed.db")
     report["changed"] = await changed(store)

@@ -535,6 +535,13 @@ def test_doctor_says_what_opens(cli):
     assert row["level"] == "fault"
 
 
+def test_doctor_and_the_start_say_that_the_memory_of_the_settings_is_not_there(cli):
+    cli.configure("memory: {provider: vector}\n")
+    (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "memory"]
+    assert (row["level"], row["fix"]) == ("fault", "hermes plugins enable memory/vector")
+    assert "hermes plugins enable memory/vector" in cli("chat", "-q", "hello").err
+
+
 SONAR = """
 from hermes_core import hookimpl
 from hermes_core.types import Check, Finding

@@ -116,7 +116,7 @@ def test_a_one_shot_loads_no_platform(start: Start) -> None:
     talks = "hermes_platform_cli"  # has the command; of its platform and console nothing is loaded
     commands = {f"{talks}.commands.{name}" for name in ("chat", "leaving")}
     shown = {"hermes_platform_kit", *(f"hermes_platform_kit.{name}" for name in ("answers", "one_turn"))}
-    parts = {f"{talks}.commands", *commands, f"{talks}.config", *shown}
+    parts = {f"{talks}.commands", *commands, f"{talks}.config", f"{talks}.remembers", *shown}
     assert {m for m in loaded if m.startswith("hermes_platform_")} == {talks, *parts}
     assert not forbidden(loaded, "prompt_toolkit rich pygments markdown_it")
 

@@ -443,6 +443,32 @@ def photos_are_renamed(folder: Path) -> None:
     assert "IMG 2.jpg -> trip-002.jpg" in read(folder, "shown.txt")
 
 
+def a_test_that_fails_at_times(folder: Path) -> None:
+    counted = "n=$(cat .runs 2>/dev/null || echo 0); echo $((n + 1)) > .runs; test $(((n + 1) % 25)) -ne 0\n"
+    put(test__sh=counted)(folder)
+
+
+def it_is_known_how_often(folder: Path) -> None:
+    assert read(folder, "count.txt").split() == ["2", "failed", "48", "passed"]
+
+
+def a_test_that_shows_nothing(folder: Path) -> None:
+    repository(folder)
+    commit(folder, "Add", add__sh="echo $(($1 + $2))\n")
+    commit(
+        folder,
+        "Add what is below zero, too",
+        add__sh="echo $(($1 + ($2)))\n",
+        check__sh="test $(bash add.sh 1 2) -eq 3 && test $(bash add.sh 2 2) -eq 4\n",
+    )
+
+
+def it_is_known_what_the_test_shows(folder: Path) -> None:
+    assert read(folder, "seen.txt") == "passes without the change\n"
+    assert "($2)" in read(folder, "add.sh"), "the change is back"
+    assert not git(folder, "status", "--porcelain", "--untracked-files=no")
+
+
 # --- writing and languages ----------------------------------------------------------------------------------------
 
 LONG = "The office which is responsible for the matter that was described in the letter of the second of May will, after it has checked all papers that were sent to it, decide."
@@ -578,6 +604,31 @@ TASKS = [
                 otherwise="git log -1 --format=%H -- add.py > answer.txt",
             ),
             Step(find=r"git rev-parse refs/bisect/bad > ANSWER\n *git bisect reset", fill={"ANSWER": "answer.txt"}),
+        ],
+    ),
+    Task(
+        skill="debug-a-failing-test",
+        files=a_test_that_fails_at_times,
+        check=it_is_known_how_often,
+        steps=[
+            Step(
+                find=r"for n in \$\(seq 50\); do if TEST .*? > COUNT",
+                fill={"TEST": "bash test.sh", "COUNT": "count.txt"},
+                otherwise="bash test.sh && echo 1 passed > count.txt",
+            )
+        ],
+    ),
+    Task(
+        skill="review-a-change",
+        files=a_test_that_shows_nothing,
+        check=it_is_known_what_the_test_shows,
+        steps=[
+            Step(
+                find=r"git checkout -q BASE -- CODE\n.*? > SEEN",
+                fill={"BASE": "HEAD~1", "CODE": "add.sh", "TEST": "bash check.sh", "SEEN": "seen.txt"},
+                otherwise="bash check.sh && echo needs the change > seen.txt",
+            ),
+            Step(find=r"git checkout -q HEAD -- CODE", fill={"CODE": "add.sh"}),
         ],
     ),
     Task(

@@ -133,8 +133,9 @@ def test_a_word_has_few_forms_and_is_the_first_of_them(word: str) -> None:
         ('the "red kite" flies', ["red kite", "flies"]),
         ('an "open quote', ["open", "quote"]),
         ("3.12", ["3.12"]),
-        ("치과 예약은 언제였지?", ["치과", "예약"]),
+        ("치과 예약은 언제였지?", ["치과", "치", "예약"]),  # it may end as a particle does
         ("회의가 언제", ["회의"]),
+        ("가을인가", ["가을", "가"]),
         ("会议是什么时候", ["会议", "议是"]),
         ("", []),
         ("?!", []),

@@ -95,6 +95,31 @@ def test_what_says_all_is_found_however_far_back_it_is() -> None:
     assert found(said, "alpha beta gamma", limit=1) == [1]
 
 
+def test_what_says_all_is_found_among_many_words_that_are_everywhere() -> None:
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+    mixed = [" ".join(words[(row + off) % 6] for off in range(2 + row % 4)) for row in range(9_000)]
+    said = Said([" ".join(words), *mixed])
+    assert found(said, " ".join(words), limit=1) == [1]
+    assert said.looked_up <= 3_600
+
+
+@pytest.mark.parametrize(
+    "words", ["the umbrela of Ottilie", "umbrellla Ottilie", "Ottilie's umbrlela", "umbxella Ottilie", "Otilie umbrell"]
+)
+def test_what_was_meant_is_found_where_a_finger_slipped(words: str) -> None:
+    said = Said(
+        ["the pot of Ottilie"] * 20 + ["Ottilie lost the umbrella"] + ["Ottilie sang", "the umbrella stand"] * 20
+    )
+    assert found(said, words, limit=1) == [21]
+
+
+def test_a_slip_alone_finds_what_was_meant_and_what_nobody_said_finds_nothing() -> None:
+    said = Said(["nothing", "the umbrella", "a gathering"] * 5)
+    assert set(found(said, "umbrfella")) == {2, 5, 8, 11, 14}
+    assert found(said, "zeppelin") == []
+    assert found(said, '"umbrela"') == [], "what stands between quotes is meant as it is"
+
+
 def test_a_time_alone_lists_what_was_said_then() -> None:
     said = Said([f"number {row}" for row in range(40)], apart=DAY)
     assert found(said, "what did we say 3 days ago?") == [37]

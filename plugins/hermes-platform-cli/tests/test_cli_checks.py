@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_core.config.schema import MemorySettings
+from hermes_core.errors import UnknownName
 from hermes_platform_cli.checks import checks
 from hermes_platform_cli.commands.contents import installed_contents
 
@@ -33,22 +33,31 @@ async def test_files_that_changed_since_they_were_installed_are_named(tmp_path: 
     assert (finding.level, finding.text) == ("fault", "the files of acme changed since it was installed")
 
 
-async def test_a_memory_that_settings_name_and_that_is_not_there_is_a_fault() -> None:
-    def row(name: str, *, enabled: bool) -> SimpleNamespace:
-        return SimpleNamespace(label=f"memory/{name}", enabled=enabled, contributes={"memories": [name]})
+async def test_a_memory_that_is_not_enabled_or_not_there_is_one_fault_with_its_mend() -> None:
+    owners = [
+        SimpleNamespace(label="memory/files", enabled=True, contributes={"memories": ("files",)}),
+        SimpleNamespace(label="memory/far", enabled=False, contributes={"memories": ("far",)}),
+    ]
 
-    rows = [row("files", enabled=True), row("mem0", enabled=False)]
-    for named, there, says in (
-        ("files", rows, ""),
-        ("", rows, ""),
-        ("mem0", rows, "is not enabled"),
-        ("nobody", rows, "is not installed"),
-        ("files", [], ""),  # a product without memory, where nobody named one
-    ):
-        host = SimpleNamespace(section=lambda _, named=named: MemorySettings(provider=named))
-        ctx = SimpleNamespace(host=host, plugins=SimpleNamespace(list=lambda there=there: there), program="hermes")
-        (check,) = [one for one in checks(ctx) if one.name == "memory"]
-        found = await check.run()
-        assert [one.level for one in found] == (["fault"] if says else [])
-        assert all(says in one.text for one in found)
-        assert all("config set memory.provider" in one.fix for one in found)
+    def find(label: str) -> object:
+        if label != "memory/files":
+            raise UnknownName("plugin", label)
+        return owners[0]
+
+    plugins = SimpleNamespace(find=find, list=lambda: owners, offered=lambda table: ("files", "far"))
+    memory = SimpleNamespace(provider="files")
+    ctx = SimpleNamespace(plugins=plugins, host=SimpleNamespace(section=lambda name: memory), program="acme")
+    (check,) = [one for one in checks(ctx) if one.name == "memory"]
+    found = {}
+    for name in ("files", "", "far", "nosuch"):
+        memory.provider = name
+        (found[name],) = await check.run()
+    assert check.cheap
+    assert {name: one.level for name, one in found.items()} == {
+        "files": "ok",
+        "": "ok",
+        "far": "fault",
+        "nosuch": "fault",
+    }
+    assert found["far"].fix == "acme plugins enable memory/far"
+    assert "far, files" in found["nosuch"].fix

@@ -26,19 +26,20 @@ _ASKING = re.compile(
     "什么时候|什么|怎么样|怎么|哪里|哪儿|哪个|哪天|多少|几点|为什么|告诉|请问|说过|我们|咱们|一下"
 )
 _FAINT = frozenset("的了是在吗呢啊吧我你他她们谁哪请说何誰のはがをにでとへもやかよね")
+_LITTLE = "\u3040-\u309f" + "".join(sorted(_FAINT))  # kana, and signs that say little
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _KOREAN_ASKING = re.compile(
     "(?:무엇|무슨|뭐라고|뭐라|뭐|뭘|언제|어디서|어디|어느|누구|누가|어떻게|어떤|왜|얼마나|얼마|몇|우리가|우리|내가|제가|나의|그때|지난번|저번|전에|말한|말했던|"
     "얘기한|알려|알려줘|주세요|했던|것|거)(?:은|는|이|가|을|를|에|의|로|도|요|야|지|였지|였더라|더라|예요|이에요|인가요|인지)*"
 )
 _KOREAN_ENDING = re.compile(
-    "(?:인가요|이었나요|였나요|했나요|하나요|었나요|나요|습니까|입니까|이었지|였지|했지|었지|하지|이지|이었어|였어|했어|했더라|였더라|더라|이야|예요|이에요|해|야)$"
+    "(?:인가요|인가|일까요|일까|이었나요|였나요|했나요|하나요|었나요|나요|습니까|입니까|이었지|였지|했지|었지|하지|이지|이었어|였어|했어|했더라|였더라|더라|이야|예요|이에요|해|야)$"
 )
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _KANA = re.compile("[\u3040-\u309f]+")
 _KATAKANA = re.compile("[\u30a0-\u30ff]+")
 _SCRIPTS = re.compile("[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff]+")
-_ALONE = re.compile("(?<![^\u3040-\u309f])[^\u3040-\u309f](?![^\u3040-\u309f])")
+_ALONE = re.compile(f"(?<![^{_LITTLE}])[^{_LITTLE}](?![^{_LITTLE}])")
 _PIECES = re.compile(f"[{CJK}]+|[^{CJK}]+")
 _EDGES = re.compile(r"^\W+|\W+$")
 _WORDS = re.compile(r"[^\W_]+")
@@ -164,7 +165,7 @@ def _unspaced(run: str) -> Iterator[tuple[Term, bool]]:
     if not said:
         yield Term((pairs(run),), (run,)), False
     for part in said:
-        for alone in _ALONE.findall(part):  # a word of one sign between kana
+        for alone in _ALONE.findall(part):  # a word of one sign between kana, or between signs that say little
             yield Term((alone,), (alone,), 0.6), alone not in _FAINT
         for pair, weight in _weighed(part):
             yield Term((pair,), (pair,), weight), True
@@ -196,10 +197,11 @@ def _korean(word: str) -> Iterator[tuple[Term, bool]]:
     if _KOREAN_ASKING.fullmatch(stem):
         yield Term((pairs(word),), (word,)), False
         return
-    stem = _PARTICLES.sub("", stem) or stem
-    if len(stem) == 1:
-        phrases = tuple(dict.fromkeys((pairs(word), stem)))
-        yield Term(phrases, (word, stem), 0.5), True
+    whole, stem = stem, _PARTICLES.sub("", stem) or stem
+    if len(stem) == 1:  # a word of one syllable with a particle, or one of two that ends as a particle does: 가을, 회의
+        yield Term((pairs(whole),), (whole,)), True
+        yield Term((stem,), (stem,), 0.3), stem != whole or len(word) == 1
+        return
     for at in range(len(stem) - 1):
         pair = stem[at : at + 2]
         yield Term((pair,), (pair,), 0.5 if at else 1.0), True

@@ -55,8 +55,35 @@ apartments | birthday birthdays bday | appointment appointments appt | informati
 document documents doc docs | repository repositories repo repos |
 configuration configurations config configure configured | database databases db |
 marry marries married marriage wedding | divorce divorced | begin start starts started starting |
-cost costs price prices | one 1 | two 2 | three 3 | four 4 | five 5 | six 6 | seven 7 | eight 8 | nine 9 |
+cost costs price prices | one 1 once | two 2 twice | three 3 | four 4 | five 5 | six 6 | seven 7 | eight 8 | nine 9 |
 ten 10 | eleven 11 | twelve 12 | january jan | february feb | march mar | april apr | june jun | july jul |
 august aug | september sep sept | october oct | november nov | december dec | monday mon | tuesday tue tues |
-wednesday wed | thursday thu thurs | friday fri | saturday sat | sunday sun
+wednesday wed | thursday thu thurs | friday fri | saturday sat | sunday sun |
+allergy allergies allergic | dentist dentists dental | doctor doctors physician dr | lawyer lawyers attorney |
+movie movies film films | sofa couch | fridge refrigerator | holiday holidays vacation vacations |
+purchase purchased purchases bought buy | rent rents rented rental lease | gift gifts present presents |
+repair repairs repaired fix fixes fixed | delete deleted deletes deletion remove removed removes removal |
+wife wives spouse | husband husbands spouse | email emails emailed mail mails | euro euros eur |
+dollar dollars usd | ill illness sick sickness | boss manager managers | baby babies newborn |
+decide decides decided deciding decision decisions | conclude concluded concludes conclusion conclusions |
+explain explains explained explanation explanations | describe described describes description descriptions |
+subscribe subscribed subscribes subscription subscriptions | receive received receives receipt receipts |
+permit permits permitted permission permissions | submit submits submitted submission submissions |
+extend extended extends extension extensions | expand expanded expands expansion | admit admitted admission |
+apply applies applied applying application applications | lose loss losses | sell sale sales | prove proved proof |
+believe believes believed belief beliefs | weigh weighs weighed weight weights | high height heights |
+long length lengths | strong strength strengths | deep depth | wide width | advise advised advises advice |
+injure injured injury injuries | recover recovered recovers recovery | deliver delivered delivers delivery deliveries |
+discover discovered discovers discovery discoveries | enter entered enters entry entries | speak speech speeches |
+approve approved approves approval approvals | renew renewed renews renewal renewals | grow growth |
+prefer prefers preferred preference preferences | agree agrees agreed agreement agreements |
+pay pays payment payments | insure insured insures insurance | differ differs different difference differences |
+propose proposed proposes proposal proposals | arrive arrives arrived arrival arrivals | sing song songs singer |
+sign signs signed signature signatures | fail fails failed failure failures | depart departs departed departure |
+replace replaced replaces replacement replacements | manage managed manages management | close closes closed closure |
+announce announced announces announcement | develop developed develops development | health healthy |
+retire retired retires retirement | invest invested invests investment investments | treat treated treats treatment |
+improve improved improves improvement improvements | measure measured measures measurement measurements |
+settle settled settles settlement | engage engaged engagement | perform performed performs performance |
+maintain maintained maintains maintenance | refer referred refers reference references | born birth
 """

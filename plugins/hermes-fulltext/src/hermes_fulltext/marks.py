@@ -1,10 +1,11 @@
 """Where terms stand in a text, and the part of it to show."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from hermes_fulltext.asked import Term
+from hermes_fulltext.slips import LEAST, one_slip
 from hermes_fulltext.words import CJK, folded
 
 __all__ = ["Marks", "Span", "are_near", "mask_of"]
@@ -24,6 +25,7 @@ class Marks:
         self._words: dict[str, int] = {}
         self._parts: dict[str, int] = {}
         self._phrases: list[tuple[re.Pattern[str], int]] = []
+        self._slipped, self._slips = list[str](), list[int]()
         for number, term in enumerate(terms):
             for shown in term.shown:
                 if re.match(f"[{CJK}]+$", shown):
@@ -34,7 +36,16 @@ class Marks:
                 elif parts := [re.escape(part) for part in re.split(r"[\W_]+", shown) if part]:
                     pattern = r"(?<![^\W_])" + r"[\W_]+".join(parts) + r"(?![^\W_])"
                     self._phrases.append((re.compile(pattern, re.IGNORECASE), number))
-        self._plain = [(word, number) for word, number in self._words.items() if word.isascii()]
+        plain: dict[int, list[str]] = {}
+        for word, number in self._words.items():
+            if word.isascii():
+                plain.setdefault(number, []).append(word)
+        self._plain = [(_beginning(words), words, number) for number, words in plain.items()]
+
+    def forgive(self, slipped: Mapping[int, str]) -> None:
+        """Mark also what is one slip away from a word: ``slipped`` are such words, by the numbers of their terms."""
+        self._slipped = [*slipped.values()]
+        self._slips = [*slipped]
 
     def spans(self, text: str) -> list[Span]:
         """Return where the terms stand, in order; of marks within each other the first."""
@@ -53,20 +64,27 @@ class Marks:
             while at >= 0 and len(found) < _MOST:
                 found.append((at, at + len(part), number))
                 at = text.find(part, at + 1)
-        if self._phrases or self._parts:
+        if self._slipped:
+            for match in _WORD.finditer(text):
+                if len(match[0]) >= LEAST - 1 and (at := one_slip(match[0].lower(), self._slipped)) >= 0:
+                    found.append((match.start(), match.end(), self._slips[at]))
+        if self._phrases or self._parts or self._slipped:
             found.sort(key=lambda span: (span[0], -span[1]))
         return found[:_MOST]
 
     def _in_plain(self, text: str) -> list[Span]:
         """Return where words stand in an ASCII text in small letters: few are looked for, and a text has many."""
         found, end = list[Span](), len(text)
-        for word, number in self._plain:
-            at = text.find(word)
-            while at >= 0:
-                last = at + len(word)
-                if not (at and text[at - 1].isalnum()) and not (last < end and text[last].isalnum()):
-                    found.append((at, last, number))
-                at = text.find(word, last)
+        for begin, words, number in self._plain:
+            if begin not in text:  # most forms begin alike, and most texts hold none of them
+                continue
+            for word in words:
+                at = text.find(word)
+                while at >= 0:
+                    last = at + len(word)
+                    if not (at and text[at - 1].isalnum()) and not (last < end and text[last].isalnum()):
+                        found.append((at, last, number))
+                    at = text.find(word, last)
         found.sort()
         return found
 
@@ -83,6 +101,12 @@ class Marks:
                 shown += f"{text[at:first]}>>>{text[first:last]}<<<"
                 at = last
         return " ".join((shown + text[at:end] + ("…" if end < len(text) else "")).split())
+
+
+def _beginning(words: Sequence[str]) -> str:
+    """Return what all of the words begin with."""
+    first, last = min(words), max(words)
+    return next((first[:at] for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), first)
 
 
 def mask_of(spans: Sequence[Span]) -> int:

@@ -6,26 +6,25 @@ costs does not grow with what was said. Rare words are looked up whole, common w
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from hermes_fulltext.asked import Term, asked
+from hermes_fulltext.asked import asked
+from hermes_fulltext.look import ROUND, Look, Source
 from hermes_fulltext.marks import Marks, Span, are_near, mask_of
-from hermes_fulltext.words import OWNER, cut_words
+from hermes_fulltext.words import OWNER
 
 __all__ = ["Among", "Found", "Source", "search"]
 
 _LIST = 320  # messages looked up of one word
-_ROUND, _ROUNDS = 36, 12  # messages that are read, and again where machines said most of them
+_ROUNDS = 12  # times that messages are read, where machines said most of them
 _ROW_ROUNDS = 4  # of these, where the words stand in a row in none yet that holds all of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
-_TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
 _ANSWERED = 8  # messages after a question among which its answer is
-_ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
 # What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
 # session, for terms that stand near each other, and for words in a row as in the question. Then what makes it less.
 _ANSWERS, _BESIDE, _SESSION, _TOGETHER, _IN_A_ROW = 0.7, 0.3, 0.12, 0.08, 0.15
@@ -35,20 +34,6 @@ _REACH = 2  # how far what stands beside a message may be, in numbers of all mes
 _ASKED = ("?", "\uff1f")
 _CHILD = "child"
 _LAST = ("cron", "schedule")  # origins that come after what people said
-
-Phrases = Sequence[str]
-
-
-class Source(Protocol):
-    """Where the index and the messages are, in one transaction. ``server``: its phrases are cut and folded."""
-
-    server: bool
-
-    def found(self, groups: Sequence[Phrases], first: int, last: int, limit: int, order: str) -> Sequence[int]:
-        """Return the ``newest`` or ``oldest`` messages in which a phrase of each group stands, by number, in order."""
-
-    def rows(self, name: str, /, **values: Any) -> Sequence[Any]:
-        """Return the rows of ``search_span``, ``search_near``, ``search_said`` or ``messages_from``."""
 
 
 class Found:
@@ -105,122 +90,32 @@ def search(
     if span["last"] is None or not (wanted.terms or wanted.time):
         return []
     mine, oldest = "" if alone else f"{OWNER}{owner}", among.sort == "oldest"
-    look = _Look(source, wanted.terms, mine, span["first"], span["last"], oldest)
+    look = Look(source, wanted.terms, mine, span["first"], span["last"], oldest)
     time = (wanted.time.since, wanted.time.until) if wanted.time else None
-    many = max(_LIST, among.limit)
+    many, look.met = max(_LIST, among.limit), max(3 * ROUND, 2 * among.limit)
     while True:
         look.gather(many)
         if time:
             look.within(*time, many)
+        marks.forgive(slipped := look.slipped(many))
         past = _Past(source, look, marks, wanted.row, reader, owner, among)
         found = past.best(time)
+        if (missed := past.missed(slipped)) and look.look_wider(missed, many):
+            past = _Past(source, look, marks, wanted.row, reader, owner, among)
+            found = past.best(time)
         if len(found) >= among.limit or not past.hidden or not look.cut or many > _LIST * 100:
             break
-        many *= 8  # most of what was found is in sessions that no list shows
+        many, look.met = many * 8, look.met * 8  # most of what was found is in sessions that no list shows
     for one in found[: among.limit]:
         one.snippet = marks.snippet(one.text, one.spans)
     return found[: among.limit]
-
-
-class _Look:
-    """What the index says of each term: in ``masks``, by message, a bit for each term that stands in it."""
-
-    def __init__(self, source: Source, terms: Sequence[Term], owner: str, first: int, last: int, oldest: bool) -> None:
-        self.source, self.terms, self.first, self.last, self.oldest = source, terms, first, last, oldest
-        self._owner, self._order = [[owner]] if owner else [], "oldest" if oldest else "newest"
-        self.masks: dict[int, int] = defaultdict(int)
-        self.values = [0.0] * len(terms)
-        self._must = [term.phrases for term in terms if term.must]
-        self._counts: list[float] = []
-        self.any_words = all(term.weight < 0.5 for term in terms)  # only a time is asked for
-        self.cut = False  # there is more of a term than was looked up
-
-    def rows(self, groups: Sequence[Phrases], limit: int, first: int = 0, last: int = 0) -> Sequence[int]:
-        """Look up where a phrase of each group stands, and of what must."""
-        wanted = [*groups, *(phrases for phrases in self._must if phrases not in groups), *self._owner]
-        begin, end = max(first, self.first), min(last or self.last, self.last)
-        if self.source.server:
-            wanted = [[cut_words(phrase) for phrase in phrases] for phrases in wanted]
-        return self.source.found(wanted, begin, end, limit, self._order)
-
-    def gather(self, many: int, first: int = 0, last: int = 0) -> None:
-        """Look up every term, and where those that are everywhere meet others."""
-        whole, common = list[int](), list[int]()
-        rows: list[Sequence[int]] = []
-        total = self.last - self.first + 1
-        self._counts = []
-        for number, term in enumerate(self.terms):
-            found = self.rows([term.phrases], many, first, last)
-            rows.append(found)
-            walked = abs(found[-1] - (self.first if self.oldest else self.last)) + 1 if found else 1
-            self._counts.append(len(found) if len(found) < many else len(found) * total / walked)
-            (whole if len(found) < many else common).append(number)
-            self.values[number] = term.weight * math.log(1 + (total + 10) / (self._counts[-1] + 0.5))
-            for row in found:
-                self.masks[row] |= 1 << number
-        self.cut = self.cut or bool(common)
-        if len(self.terms) > 1 and common:
-            self._meetings(whole, common, sum(len(rows[number]) for number in whole), many, first, last)
-
-    def _meetings(
-        self, rare: Sequence[int], common: Sequence[int], known: int, many: int, first: int, last: int
-    ) -> None:
-        """Look up where words that are everywhere meet rare ones; where there are none of these, where they meet."""
-        if known:
-            near = list(dict.fromkeys(phrase for at in rare for phrase in self.terms[at].phrases))
-            most = max(self.values[number] for number in rare)
-            for number in common:  # what says little is seen in those that are read
-                if self.values[number] >= _TELLING * most:
-                    self._mark(self.rows([self.terms[number].phrases, near], known, first, last), [number])
-            return
-        together = self.rows([self.terms[number].phrases for number in common], many, first, last)
-        self._mark(together, common)
-        if len(common) > 2 and len(together) < _ENOUGH:
-            most, *others = sorted(common, key=lambda number: -self.values[number])[:3]
-            for pair in ((most, other) for other in others):
-                self._mark(self.rows([self.terms[number].phrases for number in pair], many // 6, first, last), pair)
-
-    def _mark(self, rows: Iterable[int], terms: Iterable[int]) -> None:
-        mask = sum(1 << number for number in terms)
-        for row in rows:
-            self.masks[row] |= mask
-
-    def within(self, since: float, until: float, many: int) -> None:
-        """Look up what was said in a time; where nothing else is asked for, all of it."""
-        first, last = self._row_at(since), self._row_at(until) - 1
-        if last < first:
-            return
-        if self.any_words:
-            rows: Iterable[int] = range(last, max(first, last - many) - 1, -1)
-            for row in self.rows((), many, first, last) if self._owner else rows:
-                self.masks[row] |= 0
-        if self.terms:
-            values, counts = list(self.values), list(self._counts)
-            self.gather(many, first, last)
-            self.values, self._counts = values, counts
-
-    def _row_at(self, instant: float) -> int:
-        """Return the first message of an instant or later: they are numbered as they were said."""
-        low, high = self.first, self.last + 1
-        while low < high:
-            middle = (low + high) // 2
-            rows = self.source.rows("search_near", row=middle)
-            if rows and rows[0]["created"] < instant:
-                low = max(middle, rows[0]["id"]) + 1
-            else:
-                high = middle
-        return low
-
-    def worth(self, mask: int) -> float:
-        """Return how much the terms of a mask say."""
-        return sum(value for number, value in enumerate(self.values) if mask >> number & 1)
 
 
 class _Past:
     """Reads what was found, and judges it."""
 
     def __init__(
-        self, source: Source, look: _Look, marks: Marks, row: str, reader: Reader, owner: int, among: Among
+        self, source: Source, look: Look, marks: Marks, row: str, reader: Reader, owner: int, among: Among
     ) -> None:
         self._source, self._look, self._marks, self._row, self._reader = source, look, marks, row, reader
         self._owner, self._among = owner, among
@@ -240,7 +135,7 @@ class _Past:
             least = full if most >= full * 0.999 else most * 0.75
             masks = {row: mask for row, mask in masks.items() if known[mask] >= least * 0.999}
         judged: list[Found] = []
-        size = max(_ROUND, limit + limit // 2)
+        size = max(ROUND, limit + limit // 2)
         left = _likeliest(masks, known, size * _ROUNDS, oldest=self._look.oldest)
         for at in range(0, len(left), size):
             self._read(left[at : at + size])
@@ -251,6 +146,13 @@ class _Past:
             return _newest_of_same(judged)
         meant = [one for one in judged if one.row in masks]
         return sorted(meant, key=attrgetter("row"), reverse=sort != "oldest")
+
+    def missed(self, slipped: Mapping[int, str]) -> dict[int, str]:
+        """Return the words, by term, that stand in nothing that was read, not even with a slip."""
+        seen = 0
+        for one in self._rows.values():
+            seen |= one.mask if one else 0
+        return {number: word for number, word in slipped.items() if not seen >> number & 1}
 
     def _has_row(self, left: Sequence[int], rounds: int) -> bool:
         """Tell whether the words stand in a row in something that was read, or stand together in nothing more."""
@@ -263,7 +165,7 @@ class _Past:
         """Read messages, and those beside them in which a term stands."""
         masks = self._look.masks
         wanted = dict.fromkeys(rows)
-        for row in list(wanted)[: _ROUND // 2]:
+        for row in list(wanted)[: ROUND // 2]:
             wanted.update((row + off, None) for off in (-2, -1, 1, 2) if row + off in masks)
         self._fetch([row for row in wanted if row not in self._rows])
         if len(self._look.terms) > 1:  # who looks for one word wants what holds it
@@ -366,15 +268,17 @@ class _Past:
 
 def _likeliest(masks: Mapping[int, int], known: Mapping[int, float], many: int, *, oldest: bool) -> list[int]:
     """Return the messages whose terms say most, of those that say as much the newest."""
-    rows: dict[float, list[int]] = defaultdict(list)
-    for row, mask in masks.items():
-        rows[known[mask]].append(row)
-    found: list[int] = []
-    for worth in sorted(rows, reverse=True):
-        found += sorted(rows[worth], reverse=not oldest)
-        if len(found) >= many:
+    held, there = Counter(masks.values()), 0
+    places: dict[float, list[int]] = {}
+    for mask in sorted(held, key=known.__getitem__, reverse=True):
+        if there >= many and known[mask] not in places:
             break
-    return found[:many]
+        places.setdefault(known[mask], [])
+        there += held[mask]
+    for row, mask in masks.items():
+        if (rows := places.get(known[mask])) is not None:
+            rows.append(row)
+    return [row for rows in places.values() for row in sorted(rows, reverse=not oldest)][:many]
 
 
 def _newest_of_same(judged: Sequence[Found]) -> list[Found]:

@@ -1,6 +1,7 @@
 """The settings under ``memories.honcho``."""
 
-from hermes_core.options import Secret, ge, le, matches_re, option, settings
+from hermes_core.options import Secret, matches_re, option, settings
+from hermes_memory_kit.options import near, told
 
 
 @settings
@@ -16,14 +17,6 @@ class Config:
         default="hermes",
         validator=matches_re(r"[a-zA-Z0-9_-]{1,100}"),
     )
-    told: int = option(
-        "The most memories told with a message; 0 tells none, and the agent searches.",
-        default=5,
-        validator=[ge(0), le(20)],
-    )
-    near: float = option(
-        "How near in meaning something must be to be found, from 0 to 1; models differ.",
-        default=0.4,
-        validator=[ge(0), le(1)],
-    )
+    told: int = told()
+    near: float = near("found")
     learn: bool = option("Send each turn to the server, which takes out of it what it thinks.", default=True)

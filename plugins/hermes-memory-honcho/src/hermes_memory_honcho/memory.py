@@ -6,60 +6,45 @@ from hashlib import blake2b
 from typing import Any
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import ToolError
-from hermes_core.kinds import Memory
-from hermes_core.types import Memo, Message, Principal, Session, Source, Text
+from hermes_core.types import Memo, Message, Principal, Session, Source
 from hermes_memory_honcho.config import Config
 from hermes_memory_honcho.server import Workspace, opened
 from hermes_memory_honcho.sources import Sources, hash_of
 from hermes_memory_kit.order import Candidate, best_first
-from hermes_memory_kit.turns import Looks, said
+from hermes_memory_kit.own import OwnMemory, checked
+from hermes_memory_kit.turns import Looks, spoken
 from hermes_memory_kit.words import kept_words
 
 __all__ = ["HonchoMemory"]
 
-_LONGEST = 4_000  # characters of a memo
-_QUERY = 1_000  # characters of a message that are looked for
 _QUICK, _SLOW = 2.0, 25.0  # seconds for one request: while a turn waits, and beside it
 _STEP = 0.01  # of one place to the next, where the server says an order and no numbers
 
 
-class HonchoMemory(Memory):
+class HonchoMemory(OwnMemory):
     """What a server of Honcho knows of each person, a workspace for each. Nothing is shared between people."""
 
     name = "honcho"
 
     def __init__(self, ctx: PluginContext) -> None:
-        self._config: Config = ctx.config or Config()
+        self.settings: Config = ctx.config or Config()
         self._resolve, self._masks = ctx.secrets.resolve, ctx.masks
         self._sources, self._looks = Sources(ctx.store), Looks()
 
-    @classmethod
-    def of(cls, ctx: PluginContext) -> "HonchoMemory":
-        """Return the one of a kernel."""
-        made: HonchoMemory = ctx.state.setdefault("memory", None) or cls(ctx)
-        ctx.state["memory"] = made
-        return made
-
     async def add(self, owner: Principal, text: str, source: Source) -> Memo:
         """Remember something. Raises ToolError."""
-        if not text.strip():
-            raise ToolError("There is nothing to remember: the text is empty.")
-        if len(text) > _LONGEST:
-            raise ToolError(f"A memory has at most {_LONGEST:,} characters.", hint="Say it shorter, or in parts.")
+        checked(text)
         fresh = await self._sources.keep(owner, text, source)  # first: what is kept there is never taken for trusted
         async with self._open(owner) as workspace:
             known = () if fresh else await workspace.everything()
             there = next((one for one in known if one.content == text), None) or await workspace.add(text)
         return await self._memo(owner, there)
 
-    async def search(self, owner: Principal, query: str, limit: int) -> Sequence[Memo]:
-        """Return what fits, best first; of what says something of the same thing the newest first."""
-        if limit <= 0:
-            return []
+    async def found(self, owner: Principal, query: str, limit: int, session: Session | None = None) -> Sequence[Memo]:
+        """See ``OwnMemory``."""
         async with self._open(owner) as workspace:
             if query.strip():
-                found = await workspace.near(query, 4 * limit, 1 - self._config.near)
+                found = await workspace.near(query, 4 * limit, 1 - self.settings.near)
             else:
                 found = await workspace.everything()
         return (await self._ordered(owner, query, found))[:limit]
@@ -86,17 +71,9 @@ class HonchoMemory(Memory):
             card = await workspace.card()
         return "\n".join(["What is known of the person:", *(f"- {line}" for line in card)]) if card else ""
 
-    async def prefetch(self, session: Session, message: Message) -> Sequence[Memo]:
-        """Return what is near to a message and was not said in this session: that its model knows."""
-        query = said(message)[:_QUERY]
-        if not query or not self._config.told:
-            return []
-        found = await self.search(session.owner, query, 4 * self._config.told)
-        return [one for one in found if one.source.session_id != session.id][: self._config.told]
-
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
         """Send what was said since the last look."""
-        if not self._config.learn:
+        if not self.settings.learn:
             return
         turns = [one for message in self._looks.new(session.id, messages) if (one := self._turn(message))]
         if turns:
@@ -105,10 +82,7 @@ class HonchoMemory(Memory):
         self._looks.looked(session.id, messages)
 
     def _turn(self, message: Message) -> tuple[bool, str] | None:
-        text = said(message)
-        if message.role == "assistant":
-            text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
-        text = self._masks.text(text).strip()
+        text = spoken(message, self._masks.text)
         return (message.role == "user", text) if text else None
 
     async def _ordered(self, owner: Principal, query: str, found: Sequence[Any]) -> list[Memo]:
@@ -132,7 +106,7 @@ class HonchoMemory(Memory):
 
     def _open(self, owner: Principal, seconds: float = _QUICK) -> AbstractAsyncContextManager[Workspace]:
         whose = blake2b(f"{owner.profile}\0{owner.person}".encode("utf-8", "replace"), digest_size=8).hexdigest()
-        return opened(self._config, self._resolve(self._config.api_key), whose, seconds)
+        return opened(self.settings, self._resolve(self.settings.api_key), whose, seconds)
 
 
 def _memo(one: Any, source: Source | None) -> Memo:

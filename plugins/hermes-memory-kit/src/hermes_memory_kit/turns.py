@@ -1,11 +1,11 @@
 """What of a turn a memory looks at: the person's own words. What is quoted, or stands in a file, is none of theirs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hermes_core.types import Message, Text
 
-__all__ = ["Looks", "said", "statements"]
+__all__ = ["Looks", "said", "spoken", "statements"]
 
 _SHORTEST, _LONGEST = 12, 600  # characters of a statement that is worth keeping
 _SESSIONS = 1_000  # of which it is known in this process what was looked at last
@@ -17,6 +17,14 @@ def said(message: Message) -> str:
     if message.role != "user" or message.untrusted or message.meta.get("hermes"):
         return ""
     return "\n".join(part.text for part in message.parts if isinstance(part, Text) and not part.quotes).strip()
+
+
+def spoken(message: Message, masked: Callable[[str], str]) -> str:
+    """What a person wrote, or a model answered, for a model that takes facts out of it; secrets are ``masked``."""
+    text = said(message)
+    if message.role == "assistant":
+        text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
+    return masked(text).strip()
 
 
 def statements(messages: Sequence[Message]) -> list[str]:

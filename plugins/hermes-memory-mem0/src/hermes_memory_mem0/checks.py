@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError
-from hermes_core.types import Check, Finding, MediaRequest
+from hermes_core.types import Check, Finding
+from hermes_memory_kit.vectors import look_at_vectors
 
 __all__ = ["check_models"]
 
@@ -18,16 +18,7 @@ def check_models(ctx: PluginContext) -> Check:
             there = version("mem0ai")
         except PackageNotFoundError:
             return [Finding(level="fault", text="mem0 is not installed", fix="pip install mem0ai")]
-        try:
-            found = await ctx.llm.media("embed", MediaRequest(texts=("hello",)), task="embed")
-        except HermesError as error:
-            return [
-                Finding(
-                    level="fault",
-                    text=f"mem0 {there} cannot remember: {error}",
-                    fix="hermes config set auxiliary.embed.provider NAME, and auxiliary.embed.model",
-                )
-            ]
-        return [Finding(level="ok", text=f"mem0 {there}, with vectors of {found.model}")]
+        lacking = f"mem0 {there} cannot remember"
+        return [await look_at_vectors(ctx, f"mem0 {there}, with vectors of {{}}".format, lacking, "fault")]
 
     return Check(name="mem0", run=run)

@@ -8,52 +8,36 @@ from typing import Any, TypeVar
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, ToolError
-from hermes_core.kinds import Memory
-from hermes_core.types import Memo, Message, Principal, Session, Source, Text
+from hermes_core.types import Memo, Message, Principal, Session, Source
 from hermes_memory_kit.order import Candidate, best_first
-from hermes_memory_kit.turns import Looks, said
+from hermes_memory_kit.own import OwnMemory, checked
+from hermes_memory_kit.turns import Looks, spoken
 from hermes_memory_kit.words import kept_words
 from hermes_memory_mem0.config import Config
 
 __all__ = ["Mem0Memory"]
 
 T = TypeVar("T")
-_LONGEST = 4_000  # characters of a memo
-_QUERY = 1_000  # characters of a message that are looked for
 _DEPTH = 60
 _LOOK = 12_000  # characters of a turn that a model takes facts out of, the last ones
 
 
-class Mem0Memory(Memory):
+class Mem0Memory(OwnMemory):
     """Facts kept by mem0, a folder for each person. Nothing is shared between people."""
 
     name = "mem0"
 
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx = ctx
-        self._config: Config = ctx.config or Config()
+        self.settings: Config = ctx.config or Config()
         self._looks = Looks()
         self._alone = asyncio.Lock()
 
-    @classmethod
-    def of(cls, ctx: PluginContext) -> "Mem0Memory":
-        """Return the one of a kernel."""
-        made: Mem0Memory = ctx.state.setdefault("memory", None) or cls(ctx)
-        ctx.state["memory"] = made
-        return made
-
     async def add(self, owner: Principal, text: str, source: Source) -> Memo:
         """Remember something as it is said. Raises ToolError."""
-        if not text.strip():
-            raise ToolError("There is nothing to remember: the text is empty.")
-        if len(text) > _LONGEST:
-            raise ToolError(f"A memory has at most {_LONGEST:,} characters.", hint="Say it shorter, or in parts.")
+        checked(text)
         models = self._models()
         return _memo(await self._work(lambda: self._folder(owner).add(models, text, _about(source))))
-
-    async def search(self, owner: Principal, query: str, limit: int) -> Sequence[Memo]:
-        """Return what fits, best first; of what says something of the same thing the newest first."""
-        return (await self._found(owner, query))[:limit] if limit > 0 else []
 
     async def forget(self, owner: Principal, memo_id: str) -> None:
         """Let go of a memo; its bytes go with it."""
@@ -63,17 +47,9 @@ class Mem0Memory(Memory):
         """Let go of all of an owner's."""
         return await self._work(lambda: self._folder(owner).erase())
 
-    async def prefetch(self, session: Session, message: Message) -> Sequence[Memo]:
-        """Return what is near to a message and was not said in this session: that its model knows."""
-        query = said(message)[:_QUERY]
-        if not query or not self._config.told:
-            return []
-        found = await self._found(session.owner, query, session)
-        return [one for one in found if one.source.session_id != session.id][: self._config.told]
-
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
         """Have a model take facts out of what was said since the last look."""
-        if not self._config.learn:
+        if not self.settings.learn:
             return
         turns = [one for message in self._looks.new(session.id, messages) if (one := self._turn(message))]
         if turns:
@@ -82,17 +58,15 @@ class Mem0Memory(Memory):
         self._looks.looked(session.id, messages)
 
     def _turn(self, message: Message) -> dict[str, str] | None:
-        text = said(message)
-        if message.role == "assistant":
-            text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
-        text = self._ctx.masks.text(text).strip()
+        text = spoken(message, self._ctx.masks.text)
         return {"role": message.role, "content": text} if text else None
 
-    async def _found(self, owner: Principal, query: str, session: Session | None = None) -> list[Memo]:
+    async def found(self, owner: Principal, query: str, limit: int, session: Session | None = None) -> Sequence[Memo]:
+        """See ``OwnMemory``."""
         folder = self._folder(owner)
         if not query.strip():
             kept = await self._work(folder.everything)
-            return [_memo(one) for one in sorted(kept, key=_when, reverse=True)]
+            return [_memo(one) for one in sorted(kept, key=_when, reverse=True)][:limit]
         models = self._models(session)
         kept, near = await self._work(lambda: folder.found(models, query, _DEPTH))
         candidates = [
@@ -101,7 +75,7 @@ class Mem0Memory(Memory):
             )
             for one in kept
         ]
-        return best_first(query, candidates, self._config.near)
+        return best_first(query, candidates, self.settings.near)[:limit]
 
     def _folder(self, owner: Principal) -> "Any":
         from hermes_memory_mem0.engine import Folder

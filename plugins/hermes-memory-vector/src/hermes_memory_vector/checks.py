@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError
-from hermes_core.types import Check, Finding, MediaRequest
+from hermes_core.types import Check, Finding
+from hermes_memory_kit.vectors import look_at_vectors
 
 __all__ = ["check_meaning"]
 
@@ -13,16 +13,7 @@ def check_meaning(ctx: PluginContext) -> Check:
     """Whether memories are found by what they mean, or by words alone."""
 
     async def run() -> Sequence[Finding]:
-        try:
-            found = await ctx.llm.media("embed", MediaRequest(texts=("hello",)), task="embed")
-        except HermesError as error:
-            return [
-                Finding(
-                    level="warning",
-                    text=f"memories are found by words alone: {error}",
-                    fix="hermes config set auxiliary.embed.provider NAME, and auxiliary.embed.model",
-                )
-            ]
-        return [Finding(level="ok", text=f"memories are found by meaning: {found.model}")]
+        by_meaning, by_words = "memories are found by meaning: {}".format, "memories are found by words alone"
+        return [await look_at_vectors(ctx, by_meaning, by_words, "warning")]
 
     return Check(name="memory by meaning", run=run)

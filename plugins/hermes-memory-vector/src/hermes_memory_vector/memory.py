@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import ToolError
-from hermes_core.kinds import Memory
 from hermes_core.types import Memo, Message, Principal, Session, Source
 from hermes_memory_kit.order import Candidate, best_first
-from hermes_memory_kit.turns import Looks, said, statements
+from hermes_memory_kit.own import OwnMemory, checked
+from hermes_memory_kit.turns import Looks, statements
 from hermes_memory_kit.words import kept_words
 from hermes_memory_vector.config import Config
 from hermes_memory_vector.meaning import Meaning, likeness
@@ -16,41 +15,25 @@ from hermes_memory_vector.rows import Row, Rows, id_of
 
 __all__ = ["VectorMemory"]
 
-_LONGEST = 4_000  # characters of a memo
-_QUERY = 1_000  # characters of a message that are looked for
 _ALIKE = 0.8  # two memos mean about the same
 
 
-class VectorMemory(Memory):
+class VectorMemory(OwnMemory):
     """Memos in the store, found by meaning and by words. Nothing is shared between people."""
 
     name = "vector"
 
     def __init__(self, ctx: PluginContext) -> None:
-        self._config: Config = ctx.config or Config()
+        self.settings: Config = ctx.config or Config()
         self._rows = Rows(ctx.store)
         self.meaning = Meaning(ctx, self._rows)
         self._masks, self._looks = ctx.masks, Looks()
 
-    @classmethod
-    def of(cls, ctx: PluginContext) -> "VectorMemory":
-        """Return the one of a kernel."""
-        made: VectorMemory = ctx.state.setdefault("memory", None) or cls(ctx)
-        ctx.state["memory"] = made
-        return made
-
     async def add(self, owner: Principal, text: str, source: Source) -> Memo:
         """Remember something. Raises ToolError for what is empty or too long."""
-        if not text.strip():
-            raise ToolError("There is nothing to remember: the text is empty.")
-        if len(text) > _LONGEST:
-            raise ToolError(f"A memory has at most {_LONGEST:,} characters.", hint="Say it shorter, or in parts.")
+        checked(text)
         memo = Memo(id=id_of(text), text=text, source=source)
-        return await self._rows.add(owner, memo, kept_words(text), self._config.most)
-
-    async def search(self, owner: Principal, query: str, limit: int) -> Sequence[Memo]:
-        """Return what fits, best first; of what says something of the same thing the newest first."""
-        return await self._found(owner, query, limit) if limit > 0 else []
+        return await self._rows.add(owner, memo, kept_words(text), self.settings.most)
 
     async def forget(self, owner: Principal, memo_id: str) -> None:
         """Let go of a memo and its vector."""
@@ -60,24 +43,17 @@ class VectorMemory(Memory):
         """Let go of all of an owner's."""
         return await self._rows.erase(owner)
 
-    async def prefetch(self, session: Session, message: Message) -> Sequence[Memo]:
-        """Return what is near to a message and was not said in this session: that its model knows."""
-        query = said(message)[:_QUERY]
-        if not query or not self._config.told:
-            return []
-        found = await self._found(session.owner, query, 4 * self._config.told, session)
-        return [one for one in found if one.source.session_id != session.id][: self._config.told]
-
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
         """Keep what the person stated, and make the vectors that are missing."""
-        if self._config.learn:
+        if self.settings.learn:
             for text in statements(self._looks.new(session.id, messages)):
                 if self._masks.text(text) == text:  # no secret is kept here
                     await self.add(session.owner, text, Source(by="user", session_id=session.id))
             self._looks.looked(session.id, messages)
         await self.meaning.fill(session.owner, session)
 
-    async def _found(self, owner: Principal, query: str, limit: int, session: Session | None = None) -> Sequence[Memo]:
+    async def found(self, owner: Principal, query: str, limit: int, session: Session | None = None) -> Sequence[Memo]:
+        """See ``OwnMemory``."""
         rows = await self._rows.all(owner)
         if not query.strip():
             return [row.memo for row in rows[:limit]]
@@ -98,4 +74,4 @@ class VectorMemory(Memory):
             Candidate(memo=row.memo, words=row.words, time=row.time, near=close)
             for row, close in zip(rows, near, strict=True)
         ]
-        return best_first(query, candidates, self._config.near, alike)[:limit]
+        return best_first(query, candidates, self.settings.near, alike)[:limit]

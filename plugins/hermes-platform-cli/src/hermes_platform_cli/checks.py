@@ -1,4 +1,4 @@
-"""What doctor says of the terminal, what opens in it, what is installed and named, and code that Python starts with."""
+"""What doctor says of the terminal, what opens in it, the memory, what was installed, and code run as Python starts."""
 
 import locale
 import os
@@ -15,6 +15,7 @@ from hermes_core.types import Check, Finding
 from hermes_platform_cli.commands.contents import RUN_AT_START, installed_contents
 from hermes_platform_cli.commands.interfaces import fitting, interfaces
 from hermes_platform_cli.commands.requests import wanted
+from hermes_platform_cli.remembers import look_at_memory
 
 __all__ = ["checks"]
 
@@ -26,7 +27,7 @@ def checks(ctx: PluginContext) -> list[Check]:
     return [
         Check(name="terminal", run=_terminal, cheap=True),
         Check(name="interface", run=partial(_opens, ctx), cheap=True),
-        Check(name="memory", run=partial(_remembers, ctx), cheap=True),
+        Check(name="memory", run=partial(look_at_memory, ctx), cheap=True),
         Check(name="environment", run=_environment, cheap=True),
         Check(name="installed", run=partial(_changed, ctx), cheap=True),
     ]
@@ -61,21 +62,6 @@ async def _opens(ctx: PluginContext) -> Sequence[Finding]:
         return [Finding(level="fault" if fault else "warning", text=error.text, fix=error.hint)]
     why = "" if opens == "tui" or tui is None else tui.unfit() or "display.interface says so"
     return [Finding(level="ok", text=f"`{ctx.program}` opens {opens}" + (f" and not tui: {why}" if why else ""))]
-
-
-async def _remembers(ctx: PluginContext) -> Sequence[Finding]:
-    """Whether the memory that the settings name is there: without it nothing is remembered, and nobody says so."""
-    memory = ctx.host.section("memory")
-    rows = [one for one in ctx.plugins.list() if memory.provider in one.contributes.get("memories", ())]
-    if not memory.provider or any(one.enabled for one in rows):
-        return []
-    if not rows and memory == type(memory)():  # nobody named it
-        return []
-    there, fix = "is not installed", f"{ctx.program} plugins install hermes-memory-{memory.provider}"
-    if rows:
-        there, fix = "is not enabled", f"{ctx.program} plugins enable {rows[0].label}"
-    text = f"the memory {memory.provider} {there}, so nothing is remembered"
-    return [Finding(level="fault", text=text, fix=f"{fix}; or say none: {ctx.program} config set memory.provider ''")]
 
 
 async def _environment() -> Sequence[Finding]:

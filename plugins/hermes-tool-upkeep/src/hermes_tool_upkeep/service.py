@@ -18,7 +18,6 @@ __all__ = ["Upkeep", "checks", "mended"]
 _GLANCE = 20.0  # seconds between two looks at whether the file is still the one that was opened
 _ROUND = 3600.0  # seconds between two rounds
 _BUDGET = 2.0  # seconds that a quick look may take
-_LOG = 32 << 20  # bytes from which the log is written into the store
 _OWNED = re.compile(r"([a-z]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__version")
 _ROOM = 0.2  # share of the store that is free, from which it is compacted
 
@@ -100,7 +99,7 @@ class Upkeep(Service):
             if dropped := await asyncio.to_thread(drop_outputs, ctx.paths.home, ctx.config.outputs_days):
                 did.append(f"{dropped} old outputs deleted")
             if file and there:
-                await asyncio.to_thread(shorten_log, self._path, _LOG)
+                await asyncio.to_thread(shorten_log, self._path, 0)  # it holds what was forgotten meanwhile
                 free = await asyncio.to_thread(room, self._path)
                 wanted = ctx.config.compact and (erased or gone or free > _ROOM)
                 if (wanted or self._erased) and await asyncio.to_thread(idle, self._path):

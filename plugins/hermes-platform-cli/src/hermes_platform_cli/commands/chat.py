@@ -53,6 +53,9 @@ def make_chat(ctx: PluginContext) -> click.Command:
         """
         if apart:
             click.get_current_context().with_resource(await _apart(ctx, named=bool(resume or continue_)))
+        from hermes_platform_cli.remembers import tell_missing
+
+        tell_missing(ctx)
         session = partial(_session, ctx, wait=wait)
         words, text = resume or ("latest" if continue_ else ""), oneshot if query is None else query
         if text is None:
