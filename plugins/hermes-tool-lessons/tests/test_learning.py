@@ -74,16 +74,24 @@ async def test_what_was_not_followed_is_neither_praised_nor_blamed(house) -> Non
     assert (lesson.offered, lesson.uses) == (1, 0)
 
 
-async def test_in_auto_a_clean_lesson_is_tried_and_stays_after_four_good_ends(house) -> None:
-    here = house("Deployed.", "Again.", *["Deployed with --iso."] * 8, reviews=[reply(ISO)], mode="auto")
+async def test_in_auto_a_clean_lesson_is_tried_beside_turns_without_it_and_stays_where_it_helps(house) -> None:
+    steps = [f"Deployed{text}" for text in ["."] * 2 + [" with --iso."] * 60]
+    here = house(*steps, reviews=[reply(ISO)], mode="auto")
     await taught(here)
     assert (await here.only()).state == "trial"
-    for number in range(4):
-        await here.say("Deploy on stratus.", f"s{number}")
-        await here.say("Perfect, thanks.", f"s{number}")
+    held = 0
+    for number in range(30):
+        told = await here.say("Deploy on stratus.", f"s{number}")
+        held += "--iso" not in told
+        await here.say("Perfect, thanks." if "--iso" in told else "No, wrong.", f"s{number}")
+        if (await here.only()).state == "active":
+            break
     lesson = await here.only()
-    assert (lesson.state, lesson.uses, lesson.wins) == ("active", 4, 4)
-    assert [json.loads(one.content)["state"] for one in await here.rows.versions(lesson.id)] == ["trial", "active"]
+    assert (lesson.state, lesson.held, lesson.held_won) == ("active", held, 0)
+    assert lesson.uses == lesson.wins >= 3
+    assert held, "without comparing nothing is known"
+    states = [json.loads(one.content)["state"] for one in await here.rows.versions(lesson.id)]
+    assert states == ["candidate", "trial", "active"]
 
 
 async def test_after_text_from_outside_nothing_is_learned_without_a_person(house) -> None:

@@ -70,6 +70,7 @@ class Knobs:
     mode: str = "auto"
     inject: str = "selected"  # none, all, random, oracle
     learns: bool = True
+    replays: bool = False
 
 
 def quirks_of(seed: int, many: int) -> Sequence[Quirk]:
@@ -107,6 +108,8 @@ class World:
         self.dice = random.Random(self.seed)
         self.rows, self.ledger = Lessons(self.store), Ledger(self.store)
         self.selector = Selector(self.rows, self.ledger)
+        self._solved: dict[str, tuple[Quirk, Sequence[Lesson]]] = {}
+        self.broke = 0
         self._late: list[tuple[int, Draft, str]] = []
 
     async def learn(self, rounds: int) -> None:
@@ -121,8 +124,9 @@ class World:
         """Do one task, have it judged, and learn; whether it was solved."""
         self.turns += 1
         turn = f"t{self.turns}"
-        told = await self._told(task)
+        told, held = await self.selector.pick(await self.selector.index(ME), ME, task, (), 1600)
         await self.ledger.tell(ME, "w", turn, [one.id for one in told])
+        await self.ledger.hold(ME, "w", turn, held)
         acts = self.work(quirk, told)
         solved = quirk.token in acts
         did = [(one.id, followed(one.text, acts)) for one in told]
@@ -134,6 +138,9 @@ class World:
         seen = self.dice.random() < 0.5 if self.knobs.shuffled else solved != (self.dice.random() < self.knobs.noise)
         if self.dice.random() >= self.knobs.absent:
             await self.ledger.settle(ME, "w", turn, good=seen, why="judged", mode=self.knobs.mode)
+            await self.ledger.estimate(ME)
+            if seen:
+                self._solved.setdefault(quirk.trigger, (quirk, told))
             if not seen and self.knobs.learns:
                 self._late.append((self.turns + self.knobs.delay, *self._draft(quirk, turn)))
         while self._late and self._late[0][0] <= self.turns:
@@ -143,9 +150,24 @@ class World:
 
     async def propose(self, draft: Draft, kind: str) -> None:
         """Hand a draft in."""
-        lesson, _ = await self.rows.propose(ME, draft, mode=self.knobs.mode, most=2000, author="review")
-        if lesson is not None:
-            self.kinds[lesson.id] = kind
+        more = {"mode": self.knobs.mode, "most": 2000}
+        lesson, _ = await self.rows.propose(ME, draft, author="review", replays=self.knobs.replays, **more)
+        if lesson is None:
+            return
+        self.kinds[lesson.id] = kind
+        if self.knobs.replays:
+            quirk, told = self._solved.get(draft.trigger, (None, ()))
+            broke = (
+                bool(quirk)
+                and quirk.token in self.work(quirk, told)
+                and quirk.token not in self.work(quirk, [*told, lesson])
+            )
+            self.broke += broke
+            await self.rows.replayed(lesson.id, broke="it breaks a task" if broke else "", kept=1, **more)
+
+    def _breaks(self, quirk: Quirk, told: Sequence[Lesson], lesson: Lesson) -> bool:
+        """Do a task again, with and without a lesson; whether only without it is solved."""
+        return quirk.token in self.work(quirk, told) and quirk.token not in self.work(quirk, [*told, lesson])
 
     async def score(self, inject: str = "selected", *, shown: bool = False) -> tuple[int, int]:
         """Do the tasks that were never shown, or those that were, without learning; how many were solved, of all."""

@@ -64,6 +64,8 @@ async def told(ctx: PluginContext, session: Session, request: Request) -> Reques
     """Add the lessons that a message calls for to the request that it begins; they are stored with it."""
     if not is_used(ctx):
         return None
+    if request.tools:
+        ctx.state["tools"] = request.tools  # what a replay offers: what is offered now
     said = _asked(request)
     if not said:
         return None
@@ -74,7 +76,9 @@ async def told(ctx: PluginContext, session: Session, request: Request) -> Reques
     places = {("project", session.cwd)} if session.cwd else set()
     if index.has_chats:
         places |= {("chat", one) for one in await chats_of(ctx, session)}
-    lessons = await selector.pick(index, said, places, config.prompt_bytes)
+    lessons, held = await selector.pick(index, session.owner, said, places, config.prompt_bytes)
+    if held:
+        await ledger_of(ctx).hold(session.owner, session.id, session.turn, held)
     if not lessons:
         return None
     await ledger_of(ctx).tell(session.owner, session.id, session.turn, [one.id for one in lessons])
@@ -123,15 +127,17 @@ async def ended(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
         mark_used(ctx)
     ledger, config, turn = ledger_of(ctx), config_of(ctx), session.turn
     try:
-        rows = [one for _, one in await ctx.sessions.read(session.owner, session.id, window=_WINDOW)]
+        numbered = await ctx.sessions.read(session.owner, session.id, window=_WINDOW)
     except HermesError:  # it was deleted meanwhile
         return
-    did = seen(rows)
+    did = seen([one for _, one in numbered])
+    first, asked = next(((at, said) for at, one in reversed(numbered) if (said := said_by_person(one))), (0, ""))
     facts = {
         "state": end.reason, "calls": did.calls, "failed": did.failed, "retries": did.retries, "check": did.check,
         "mended": did.mended, "command": did.command, "outside": did.outside or session.untrusted,
         "cost": round(end.usage.cost, 6), "seconds": round(end.seconds, 3), "model_calls": end.usage.calls,
-        "request": end.usage.input // max(1, end.usage.calls),
+        "request": end.usage.input // max(1, end.usage.calls), "from": first,
+        "to": numbered[-1][0] if numbered else 0, "asked": " ".join(asked.split())[:_SHOWN],
     }  # fmt: skip
     tokens = float(end.usage.input + end.usage.output)
     what = [Event(id=f"{turn}/turn", kind="turn", session=session.id, turn=turn, value=tokens,
@@ -142,6 +148,7 @@ async def ended(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
             what.append(Event(id=name, kind="followed", session=session.id, turn=turn, lesson=lesson.id,
                               value=float(did_it)))  # fmt: skip
     await ledger.write(session.owner, *what)
+    await ledger.estimate(session.owner)
     reason = await _reason(ctx, session, mended=did.mended, retries=did.retries)
     await queue_of(ctx).plan(session.owner, session.id, reason, config.idle_seconds)
     reviewer_of(ctx).wake(session.id)

@@ -36,7 +36,8 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
     lines += [f"  {_when(one.at)}  {_event(one)}" for one in taught] or [
         "  (what taught it was deleted, or was written by hand)"
     ]
-    known = f", that it helps more often than not: {helps(lesson.wins, lesson.uses):.0%}" if lesson.uses else ""
+    rates = (await ledger_of(ctx).counts(lesson.owner, ()))[1]
+    known = f", that turns go better with it: {helps(lesson, rates):.0%}" if lesson.uses else ""
     turns = "1 turn" if lesson.offered == 1 else f"{lesson.offered} turns"
     lines.append(f"Told in {turns}; followed to a known end in {lesson.uses}, {lesson.wins} of them good{known}.")
     lines += [f"  {_when(one.at)}  {'went well' if one.value else 'went badly'}: {one.text}" for one in ends[-10:]]
