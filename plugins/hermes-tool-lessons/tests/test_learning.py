@@ -4,6 +4,9 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+from hermes_core.errors import UserError
 from hermes_core.testing import Call
 from hermes_core.types import Text
 
@@ -134,3 +137,36 @@ print(*sorted(name for name in sys.modules if name.startswith(("hermes_tool_less
 """
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [f"hermes_tool_lessons.{name}" for name in ("config", "registering", "shared")]
+
+
+async def test_what_a_person_takes_back_asks_for_again_or_marks_is_an_outcome(house) -> None:
+    here = house(*["Deployed with --iso."] * 12, plugins=["hermes_tool_commands"])
+    await here.hermes.slash("/learned add when stratus deploy: Use `--iso` for dates.")
+
+    async def ends():
+        found = await here.ledger.since(here.me, 0.0, "outcome")
+        return [(one.session, bool(one.value), one.text) for one in found]
+
+    await here.say("Deploy on stratus.", "undone")
+    await here.slash("/undo --once", "undone")
+    await here.say("Deploy on stratus at noon.", "undone")
+    for _ in range(2):
+        await here.say("Deploy build 7 on stratus, please.", "again")
+    await here.say("Deploy on stratus.", "up")
+    assert "went well" in await here.slash("/learned good", "up")
+    with pytest.raises(UserError, match="known already"):
+        await here.slash("/learned bad", "up")
+    await here.say("Deploy on stratus.", "down")
+    await here.slash("/learned bad dates must be ISO", "down")
+    assert await ends() == [
+        ("undone", False, "its person took it back"),
+        ("again", False, "its person asked for it again"),
+        ("up", True, "its person said so"),
+        ("down", False, "its person said so"),
+    ]
+    lesson = await here.only()
+    assert (lesson.uses, lesson.wins) == (4, 1)
+    (due,) = [one for one in await here.queue.open() if one.session == "down"]
+    assert due.reason == "its person corrected it"
+    (said,) = [one.text for one in await here.ledger.since(here.me, 0.0, "correction")]
+    assert said == "dates must be ISO"

@@ -125,8 +125,10 @@ class World:
         self.turns += 1
         turn = f"t{self.turns}"
         told, held = await self.selector.pick(await self.selector.index(ME), ME, task, (), 1600)
-        await self.ledger.tell(ME, "w", turn, [one.id for one in told])
-        await self.ledger.hold(ME, "w", turn, held)
+        if told:
+            await self.ledger.tell(ME, "w", turn, [one.id for one in told])
+        if held:
+            await self.ledger.hold(ME, "w", turn, held)
         acts = self.work(quirk, told)
         solved = quirk.token in acts
         did = [(one.id, followed(one.text, acts)) for one in told]
@@ -134,11 +136,13 @@ class World:
             Event(id=f"{turn}/followed/{name}", kind="followed", session="w", turn=turn, lesson=name, value=float(it))
             for name, it in did if it is not None
         ]  # fmt: skip
-        await self.ledger.write(ME, Event(id=f"{turn}/turn", kind="turn", session="w", turn=turn), *what)
+        if what:
+            await self.ledger.write(ME, *what)
         seen = self.dice.random() < 0.5 if self.knobs.shuffled else solved != (self.dice.random() < self.knobs.noise)
         if self.dice.random() >= self.knobs.absent:
             await self.ledger.settle(ME, "w", turn, good=seen, why="judged", mode=self.knobs.mode)
-            await self.ledger.estimate(ME)
+            if self.turns % 10 == 0:
+                await self.ledger.estimate(ME)
             if seen:
                 self._solved.setdefault(quirk.trigger, (quirk, told))
             if not seen and self.knobs.learns:

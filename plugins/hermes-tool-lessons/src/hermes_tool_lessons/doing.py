@@ -4,10 +4,10 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Principal, Session
 from hermes_tool_kit.used import mark_used
-from hermes_tool_lessons.shared import config_of, is_on, queue_of, rows_of
-from hermes_tool_lessons.values import Draft, Lesson, Scope
+from hermes_tool_lessons.shared import config_of, is_on, is_used, ledger_of, queue_of, rows_of
+from hermes_tool_lessons.values import Draft, Event, Lesson, Scope
 
-__all__ = ["review", "written"]
+__all__ = ["review", "thumb", "written"]
 
 
 async def written(
@@ -33,3 +33,23 @@ async def review(ctx: PluginContext, owner: Principal, session: Session) -> str:
         raise UserError("This conversation is none of a person's.")
     mark_used(ctx)
     return await queue_of(ctx).plan(owner, session.id, "its person asked for it", 0.0, asked=True)
+
+
+async def thumb(ctx: PluginContext, owner: Principal, session: str, *, good: bool, said: str = "") -> str:
+    """Write down what a person says of the last turn of a conversation. Raises UserError where that is nothing.
+
+    What they say with it is a correction, from which a review may learn.
+    """
+    before = await ledger_of(ctx).open_turn(session) if is_used(ctx) else None
+    if before is None:
+        raise UserError("It is known already what the last turn came to, or there was none.", hint="/learned shows it.")
+    config = config_of(ctx)
+    kind = "thanks" if good else "correction"
+    event = Event(id=f"{before.turn}/{kind}", kind=kind, session=session, turn=before.turn, value=float(good),
+                  text=ctx.masks.text(said or ("thumbs up" if good else "thumbs down"))[:300])  # fmt: skip
+    await ledger_of(ctx).write(owner, event)
+    why = "its person said so"
+    await ledger_of(ctx).settle(owner, session, before.turn, good=good, why=why, mode=config.mode)
+    if not good:
+        await queue_of(ctx).plan(owner, session, "its person corrected it", config.idle_seconds)
+    return "Noted: that went well." if good else "Noted: that went badly."

@@ -82,6 +82,11 @@ class Ledger:
         return rows[0]
 
     @unit(READ)
+    def turns(self, tx: TablesTransaction, session: str, limit: int) -> Sequence[Event]:
+        """Return the last turns of a session, the newest first."""
+        return select_events(tx, sa.and_(events.c.session == session, events.c.kind == "turn"), limit)[::-1]
+
+    @unit(READ)
     def since(self, tx: TablesTransaction, owner: Principal, at: float, *kinds: str) -> Sequence[Event]:
         """Return what happened to somebody since an instant."""
         kind = events.c.kind.in_(kinds) if kinds else sa.true()

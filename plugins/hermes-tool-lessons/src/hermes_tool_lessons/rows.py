@@ -81,20 +81,23 @@ class Lessons:
         return [made(Version, row) for row in map(dict, tx.execute(wanted))]
 
     @unit(READ)
-    def told(self, tx: TablesTransaction, owner: Principal, rev: int) -> tuple[Sequence[Lesson], Sequence[Lesson]]:
+    def told(
+        self, tx: TablesTransaction, owner: Principal, rev: int, at: float
+    ) -> tuple[Sequence[Lesson], Sequence[Lesson]] | None:
         """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more.
 
-        Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has another.
+        None where that change, which was made ``at`` an instant, is gone: where one was erased, its number is given
+        again. Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has
+        another.
         """
+        if rev and not any(
+            row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev))
+        ):
+            return None
         of_all = sa.and_(lessons.c.profile == clean(owner.profile), lessons.c.scope.in_(("everybody", "chat")))
         own = sa.or_(whose(lessons, owner), of_all)
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
         return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
-
-    @unit(READ)
-    def stands(self, tx: TablesTransaction, rev: int, at: float) -> bool:
-        """Tell whether a change is still there: where one was erased, its number is given again."""
-        return any(row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev)))
 
     @unit()
     def settle(self, tx: TablesTransaction, owner: Principal, name: str, state: State, why: str) -> Lesson:

@@ -28,12 +28,15 @@ class Selector:
         """Return the triggers that hold for somebody, as they are now."""
         key = (owner.profile, owner.person)
         index = self._indexes.pop(key, None)
-        if index is None or (index.rev and not await self._rows.stands(index.rev, index.at)):
+        if index is None:
             index = Index()
         self._indexes[key] = index
         if len(self._indexes) > _PEOPLE:
             del self._indexes[next(iter(self._indexes))]
-        told, gone = await self._rows.told(owner, index.rev)
+        if (changed := await self._rows.told(owner, index.rev, index.at)) is None:
+            index = self._indexes[key] = Index()
+            changed = await self._rows.told(owner, 0, 0.0) or ((), ())
+        told, gone = changed
         newest, at = max(((one.rev, one.changed) for one in (*told, *gone)), default=(0, 0.0))
         if newest > index.rev:  # else somebody who looked later was here first
             for one in told:
