@@ -87,6 +87,11 @@ class Ledger:
         return select_events(tx, sa.and_(events.c.session == session, events.c.kind == "turn"), limit)[::-1]
 
     @unit(READ)
+    def of_turn(self, tx: TablesTransaction, owner: Principal, turn: str) -> Sequence[Event]:
+        """Return what happened in a turn of somebody's."""
+        return select_events(tx, sa.and_(whose(events, owner), events.c.turn == turn))
+
+    @unit(READ)
     def since(self, tx: TablesTransaction, owner: Principal, at: float, *kinds: str) -> Sequence[Event]:
         """Return what happened to somebody since an instant."""
         kind = events.c.kind.in_(kinds) if kinds else sa.true()

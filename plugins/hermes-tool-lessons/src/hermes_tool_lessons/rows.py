@@ -35,7 +35,7 @@ from hermes_tool_lessons.values import LIVE, REPLAY, Draft, Lesson, State, Versi
 
 __all__ = ["Lessons", "add", "after_replay"]
 
-_TRIED = 8  # lessons of one trigger that are tried by turns
+_TRIED = 24  # lessons of one trigger that are tried by turns
 
 
 class Lessons:
@@ -217,7 +217,7 @@ def add(
     name = lesson_id(owner, draft.scope, draft.place, draft.trigger, draft.text)
     there = found(tx, lessons.c.id == name)
     if there:
-        return _again(tx, there[0], draft, author)
+        return _again(tx, there[0], draft, mode, most, author)
     by_person = author == "person"
     asks = "" if by_person else gates.needs_person(draft) or (REPLAY if replays else "")
     state: State = "active" if by_person else "trial" if mode in ("trial", "auto") and not asks else "candidate"
@@ -253,7 +253,9 @@ def after_replay(tx: TablesTransaction, lesson: str, *, mode: str, most: int, br
     return save(tx, evolve(there, asks="", state="candidate" if wait else "trial"), wait or why, "replay")
 
 
-def _again(tx: TablesTransaction, lesson: Lesson, draft: Draft, author: str) -> tuple[Lesson | None, str]:
+def _again(
+    tx: TablesTransaction, lesson: Lesson, draft: Draft, mode: str, most: int, author: str
+) -> tuple[Lesson | None, str]:
     """Add to a lesson that is there what taught it once more. One that was let go of comes back by a person only."""
     if author == "person" and lesson.state != "active":
         return save(tx, evolve(lesson, state="active", asks="", recent="", uses=0, wins=0, offered=0),
@@ -263,6 +265,10 @@ def _again(tx: TablesTransaction, lesson: Lesson, draft: Draft, author: str) -> 
         tx.execute(
             sa.update(lessons).where(lessons.c.id == lesson.id).values(sources=json.dumps(sources, ensure_ascii=False))
         )
+        lesson = evolve(lesson, sources=sources)
+        waits = lesson.state != "candidate" or lesson.asks or mode not in ("trial", "auto")
+        if not waits and not lesson.uses and not _waits(tx, lesson.owner, draft, most, author):
+            lesson = save(tx, evolve(lesson, state="trial"), "it was taught again", author)
     return None, f"it is there already, as {lesson.id}, which is {lesson.state}"
 
 
@@ -287,8 +293,7 @@ def _waits(tx: TablesTransaction, owner: Principal, draft: Draft, most: int, aut
     tried = [one for one in there if one.state == "trial"]
     if len(tried) < _TRIED:
         return ""
-    # One that was followed once is followed again first: a single end may have been judged wrongly.
-    known = [one for one in tried if (one.uses > 1 or (one.offered and not one.uses)) and not one.pinned]
+    known = [one for one in tried if one.offered and not one.pinned]
     if not known:
         return "others are tried first"
     about = rates_of(tx, owner)

@@ -13,7 +13,7 @@ from hermes_tool_lessons.values import Lesson
 
 __all__ = ["Selector", "chosen"]
 
-_MOST = 5  # lessons that a turn is told
+_MOST, _HELD = 5, 8  # lessons that a turn is told, and those for which a turn that is told none counts
 _PEOPLE = 64  # whose triggers are kept in memory
 
 
@@ -96,7 +96,8 @@ def chosen(
     hopes = {one.lesson.id: helps(one.lesson, rates) for one in tried}
     dice = random.Random(f"{[(one.id, one.share) for one in called]}{_turns(there.values())}")  # noqa: S311 - the same for the same, and no secret
     if dice.random() >= tried_share(list(hopes.values()), rates):
-        return picked, [one.lesson.id for one in tried]
+        likely = sorted(tried, key=lambda one: (-hopes[one.lesson.id], one.lesson.id))
+        return picked, [one.lesson.id for one in likely[:_HELD]]
     best = max(tried, key=lambda one: (one.called.share * hopes[one.lesson.id], dice.random()))
     return ([*picked, best.lesson], ()) if len(best.lesson.line.encode()) <= room else (picked, ())
 
