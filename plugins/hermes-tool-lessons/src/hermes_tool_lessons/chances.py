@@ -5,7 +5,7 @@ How turns go without is known by those that called for a lesson on trial and wer
 chance), of the same trigger as far as there are any, else of all of that person's. The factor, and how many lessons
 are of the better kind, are estimated from all that is known of that person's lessons (a mixture of two binomials, by
 expectation and maximisation, from a cautious beginning). Where ends have nothing to do with lessons, the share of the
-better kind falls towards 0, and nothing is let in or even tried much.
+better kind falls towards 0, and nothing is let in; and as nothing proves that any lesson helps, ever less is tried.
 
 A lesson stays once it is of the better kind by 98 in 100. It goes once its last uses are ``exp(7)`` times as likely if
 it were none of them: the bounds of a sequential test (Wald, 1945), which may be looked at after each use.
@@ -25,6 +25,7 @@ PATIENCE = 6  # turns that are told of a lesson which follows it in none, before
 _SURE, _GONE = 0.98, -6.9  # of being of the better kind; the log of how much likelier the worse one is
 _HELD, _FIRST = 0.1, 20  # share of turns that are told none to compare; until there are so many, half of them
 _HOPE, _LEAST = 0.04, 0.03  # chance that any that is tried helps, below which less is tried; and never less than this
+_PROOF, _PATIENT = 10.0, 200  # that some lesson helps at all, and the ends after which less is tried without it
 _CLASS = 12.0  # turns of a person that weigh as much as those of one trigger
 _EFFECT, _SMALLEST, _LARGEST = 3.0, 1.4, 7.0  # log odds: at the beginning, and the bounds
 _PRIOR, _WEIGHT = 0.1, 10.0  # lessons of the better kind at the beginning, and how many lessons that counts for
@@ -35,7 +36,8 @@ class Rates:
     """What is known of one person's turns. ``held`` turns were told none to compare, ``won`` of them went well.
 
     ``once`` and ``often`` are the shares of lessons that help, of those taught by one event and by several; ``effect``
-    is the factor on the odds, as a logarithm; ``seen`` how many ends they were estimated from.
+    is the factor on the odds, as a logarithm; ``seen`` how many ends they were estimated from; ``proof`` how much
+    likelier those are than if no lesson helped, as a logarithm.
     """
 
     held: int = 0
@@ -44,12 +46,14 @@ class Rates:
     often: float = _PRIOR
     effect: float = _EFFECT
     seen: int = 0
+    proof: float = 0.0
 
 
 def helps(lesson: Lesson, rates: Rates) -> float:
     """Return the chance that turns go better with a lesson than without, 0 to 1."""
     prior = rates.often if len(lesson.sources) > 1 else rates.once
-    return _share(_logit(prior) + _weight(lesson.recent, *_ends(lesson, rates)))
+    idle = 0 if lesson.uses else lesson.offered  # what is told and not followed hardly helps
+    return _share(_logit(prior) - idle + _weight(lesson.recent, *_ends(lesson, rates)))
 
 
 def mean(recent: str) -> float:
@@ -72,6 +76,8 @@ def tried_share(hopes: Sequence[float], rates: Rates) -> float:
     for hope in hopes:
         none *= 1.0 - hope
     share = (1.0 - _HELD) * min(1.0, (1.0 - none) / _HOPE)
+    if rates.proof < _PROOF and rates.seen > _PATIENT:  # so many ends, and nothing says that any lesson helps
+        share *= _PATIENT / rates.seen
     return max(_LEAST, min(share, 0.5) if rates.held < _FIRST else share)
 
 
@@ -89,7 +95,11 @@ def estimate(lessons: Sequence[Lesson], rates: Rates, seen: int) -> Rates:
         once = max(0.001, (_PRIOR * _WEIGHT + sum(first)) / (_WEIGHT + len(first)))
         often = max(0.001, (once * _WEIGHT + sum(again)) / (_WEIGHT + len(again)))
         effect = _fitted(effect, [(b, w, n, low) for b, (w, n, low, _) in zip(better, known, strict=True)])
-    return Rates(held=rates.held, won=rates.won, once=once, often=often, effect=effect, seen=seen)
+    proof = 0.0
+    for wins, uses, low, several in known:
+        share, more = often if several else once, _likelier(wins, uses, low, _share(_logit(low) + effect))
+        proof += log(1.0 - share + share * exp(min(more, 50.0)))
+    return Rates(held=rates.held, won=rates.won, once=once, often=often, effect=effect, seen=seen, proof=proof)
 
 
 def _fitted(effect: float, known: Sequence[tuple[float, int, int, float]]) -> float:

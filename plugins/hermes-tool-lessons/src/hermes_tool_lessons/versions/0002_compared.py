@@ -22,6 +22,9 @@ def upgrade() -> None:
         f"{OURS}rates",
         *(sa.Column(name, sa.Text(), server_default="", nullable=False) for name in ("id", "profile", "person")),
         *(sa.Column(name, sa.BigInteger(), server_default="0", nullable=False) for name in ("held", "won", "seen")),
-        *(sa.Column(name, sa.Float(), server_default="0", nullable=False) for name in ("once", "often", "effect")),
+        *(
+            sa.Column(name, sa.Float(), server_default="0", nullable=False)
+            for name in ("once", "often", "effect", "proof")
+        ),
         sa.PrimaryKeyConstraint("id"),
     )
