@@ -30,7 +30,7 @@ class Paper:
         self.told_in: dict[str, list[str]] = {}
         self.held_in: dict[str, Sequence[str]] = {}
         self.followed: dict[str, dict[str, bool]] = {}
-        self.at = self.ends = self.live = 0
+        self.at = self.ends = self.live = self.let_in = 0
         self.book = Index()
 
     async def index(self, owner: Principal) -> Index:
@@ -114,7 +114,9 @@ class Paper:
 
     def _save(self, lesson: Lesson) -> Lesson:
         old = self.lessons.get(lesson.id)
-        self.live += (lesson.state in LIVE) - (old is not None and old.state in LIVE)
+        was = old is not None and old.state in LIVE
+        self.let_in += lesson.state in LIVE and (not was or (old is not None and old.state != lesson.state))
+        self.live += (lesson.state in LIVE) - was
         self.lessons[lesson.id] = lesson
         self.at += 1
         if lesson.state in LIVE:
