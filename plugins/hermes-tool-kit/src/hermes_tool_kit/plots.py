@@ -24,7 +24,7 @@ def bars(values: Sequence[float]) -> str:
 def svg(title: str, rows: Mapping[str, Sequence[float]]) -> str:
     """Return an SVG with a row of bars for each name, all rows of the same length, the oldest number on the left."""
     many = max((len(one) for one in rows.values()), default=0)
-    width = _LEFT + many * (_BAR + _GAP) + 90
+    width = max(_LEFT + many * (_BAR + _GAP) + 90, 16 + 8 * len(title))
     high = 40 + len(rows) * (_HIGH + 16)
     size = f'width="{width}" height="{high}" viewBox="0 0 {width} {high}"'
     lines = [
