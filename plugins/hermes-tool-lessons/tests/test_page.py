@@ -30,8 +30,8 @@ async def test_the_page_shows_plots_lessons_and_turns_and_takes_marks(house) -> 
     (screen,) = Keeper(here.ctx).screens()
     columns = {one.id: one for one in (await screen.picture()).columns}
     uses, wins, cost = (one.title for one in columns["days"].cards)
-    assert uses == f"uses  {'·' * 29}█ 1"
-    assert wins == f"wins  {'·' * 29}█ 1"
+    assert uses == f"uses  {'·' * 13}█ 1"
+    assert wins == f"wins  {'·' * 13}█ 1"
     assert cost.startswith("cost")
     (card,) = columns["active"].cards
     assert (card.title, card.note) == ("Use `--iso` for dates.", "stratus deploy · 1/1")
@@ -45,7 +45,7 @@ async def test_the_page_shows_plots_lessons_and_turns_and_takes_marks(house) -> 
     assert "is active, and frozen" in await screen.press("f", card.id)
     assert "is retired" in await screen.press("x", card.id)
     assert "is active" in await screen.press("u", card.id)
-    assert "What was learned in 30 days" in await screen.about(columns["days"].cards[0].id)
+    assert "What was learned in 14 days" in await screen.about(columns["days"].cards[0].id)
 
 
 async def test_where_nothing_was_learned_the_page_says_so(house) -> None:

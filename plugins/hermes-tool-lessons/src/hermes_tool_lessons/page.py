@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LearnedScreen"]
 
-_DAYS, _TURNS, _MOST = 30, 20, 100
+_DAYS, _TURNS, _MOST = 14, 20, 100  # so many days fit into a column
 _STATES: Mapping["State", tuple[str, Tone]] = {
     "candidate": ("waits for you", "waits"), "trial": ("is tried", "busy"), "active": ("is told", "good"),
     "retired": ("was let go of", "quiet"),
@@ -62,7 +62,7 @@ class LearnedScreen(Screen):
                 ),
                 Column(id="turns", title="your last turns", cards=[_turn(one, ends, masked) for one in turns]),
             ],
-            note=f"{len(lessons)} lessons, {len(turns)} turns",
+            note=f"lessons: {len(lessons)}",
         )
 
     async def about(self, card: str) -> str:
