@@ -5,9 +5,12 @@ import json
 import pytest
 from attrs import evolve
 
+from hermes_core.control import ModelsBroker
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
+from hermes_core.types import Model, ModelRow
 from hermes_core.values import frozen
+from hermes_tool_lessons.replaying import replay
 from hermes_tool_lessons.shared import reviewer_of
 
 from .conftest import reply, texts
@@ -117,3 +120,18 @@ async def test_a_lesson_that_no_solved_task_calls_for_costs_nothing(house) -> No
     await solved_and_reviewed(here)
     lesson = await here.only()
     assert (lesson.state, lesson.why) == ("trial", "no solved task calls for it")
+
+
+class Elsewhere(ModelsBroker):
+    async def current(self):
+        return ModelRow(provider="elsewhere", model=Model(name="x"))
+
+
+async def test_a_conversation_that_was_held_with_another_service_is_not_shown_to_this_one(house) -> None:
+    here = house(*steps(), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto")
+    await solved_and_reviewed(here)
+    (due,) = [one for one in await here.queue.open() if not one.session]
+    rich = evolve(here.ctx, models=Elsewhere(), config=evolve(here.ctx.config, share=99.0))
+    assert await replay(rich, due) == 0
+    assert (await here.only()).state == "trial"
+    assert len(here.model.requests) == 5, "nobody was asked again"

@@ -6,6 +6,8 @@ nothing is run. A task is kept where the model stays on what is recorded and mak
 test that passed, else the last call. Where it leaves the record without the lesson, too, the task says nothing. Where
 it leaves it with the lesson only, twice, the lesson breaks the task, and waits for a person.
 
+A conversation is shown only to the provider that it was held with; others say nothing of a lesson.
+
 What a task came to is a row before the next is begun; after a death the rest is done.
 """
 
@@ -115,6 +117,9 @@ async def _spent(ctx: PluginContext, review: Review, spent: float) -> str:
 async def _tried(ctx: PluginContext, lesson: Lesson, task: Event, bill: _Bill) -> Literal["kept", "broke", "unknown"]:
     facts = facts_of(task)
     try:
+        session = await ctx.sessions.get(lesson.owner, task.session)
+        if session.provider != (await ctx.models.current()).provider:
+            return "unknown"  # what was told to one service is told to no other for this
         rows = await ctx.sessions.past(lesson.owner, task.session)
         prompt = await ctx.sessions.prompt(lesson.owner, task.session)
     except UnknownName:  # it was deleted meanwhile
