@@ -81,8 +81,12 @@ def test_a_review_that_is_killed_at_any_step_finds_once_what_it_finds(forks, tmp
 
     def check(home):
         found = asked(home, "SELECT text, state, version FROM tool_lessons__lessons ORDER BY text")
-        assert found == [("Use `--iso` for dates.", "trial", 1), ("Write `;` between columns.", "trial", 1)]
-        assert asked(home, "SELECT state, found, fork FROM tool_lessons__reviews") == [("done", 2, "")]
+        assert found == [("Use `--iso` for dates.", "trial", 2), ("Write `;` between columns.", "trial", 2)]
+        assert asked(home, "SELECT state, found, fork FROM tool_lessons__reviews WHERE session <> ''") == [
+            ("done", 2, "")
+        ]
+        replays = "SELECT state, COUNT(*) FROM tool_lessons__reviews WHERE session = '' GROUP BY state"
+        assert asked(home, replays) == [("done", 2)]
         assert asked(home, "SELECT COUNT(*) FROM tool_lessons__events WHERE kind = 'learned'") == [(2,)]
         assert asked(home, "SELECT COUNT(*) FROM sessions WHERE id <> 's'") == [(0,)], "no copy stays"
         reviews = (home.parent / "asked").read_text().count("review")

@@ -4,6 +4,9 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+from hermes_core.errors import UserError
 from hermes_core.testing import Call
 from hermes_core.types import Text
 
@@ -74,16 +77,24 @@ async def test_what_was_not_followed_is_neither_praised_nor_blamed(house) -> Non
     assert (lesson.offered, lesson.uses) == (1, 0)
 
 
-async def test_in_auto_a_clean_lesson_is_tried_and_stays_after_four_good_ends(house) -> None:
-    here = house("Deployed.", "Again.", *["Deployed with --iso."] * 8, reviews=[reply(ISO)], mode="auto")
+async def test_in_auto_a_clean_lesson_is_tried_beside_turns_without_it_and_stays_where_it_helps(house) -> None:
+    steps = [f"Deployed{text}" for text in ["."] * 2 + [" with --iso."] * 60]
+    here = house(*steps, reviews=[reply(ISO)], mode="auto")
     await taught(here)
     assert (await here.only()).state == "trial"
-    for number in range(4):
-        await here.say("Deploy on stratus.", f"s{number}")
-        await here.say("Perfect, thanks.", f"s{number}")
+    held = 0
+    for number in range(30):
+        told = await here.say("Deploy on stratus.", f"s{number}")
+        held += "--iso" not in told
+        await here.say("Perfect, thanks." if "--iso" in told else "No, wrong.", f"s{number}")
+        if (await here.only()).state == "active":
+            break
     lesson = await here.only()
-    assert (lesson.state, lesson.uses, lesson.wins) == ("active", 4, 4)
-    assert [json.loads(one.content)["state"] for one in await here.rows.versions(lesson.id)] == ["trial", "active"]
+    assert (lesson.state, lesson.held, lesson.held_won) == ("active", held, 0)
+    assert lesson.uses == lesson.wins >= 3
+    assert held, "without comparing nothing is known"
+    states = [json.loads(one.content)["state"] for one in await here.rows.versions(lesson.id)]
+    assert states == ["candidate", "trial", "active"]
 
 
 async def test_after_text_from_outside_nothing_is_learned_without_a_person(house) -> None:
@@ -126,3 +137,36 @@ print(*sorted(name for name in sys.modules if name.startswith(("hermes_tool_less
 """
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [f"hermes_tool_lessons.{name}" for name in ("config", "registering", "shared")]
+
+
+async def test_what_a_person_takes_back_asks_for_again_or_marks_is_an_outcome(house) -> None:
+    here = house(*["Deployed with --iso."] * 12, plugins=["hermes_tool_commands"])
+    await here.hermes.slash("/learned add when stratus deploy: Use `--iso` for dates.")
+
+    async def ends():
+        found = await here.ledger.since(here.me, 0.0, "outcome")
+        return [(one.session, bool(one.value), one.text) for one in found]
+
+    await here.say("Deploy on stratus.", "undone")
+    await here.slash("/undo --once", "undone")
+    await here.say("Deploy on stratus at noon.", "undone")
+    for _ in range(2):
+        await here.say("Deploy build 7 on stratus, please.", "again")
+    await here.say("Deploy on stratus.", "up")
+    assert "went well" in await here.slash("/learned good", "up")
+    with pytest.raises(UserError, match="known already"):
+        await here.slash("/learned bad", "up")
+    await here.say("Deploy on stratus.", "down")
+    await here.slash("/learned bad dates must be ISO", "down")
+    assert await ends() == [
+        ("undone", False, "its person took it back"),
+        ("again", False, "its person asked for it again"),
+        ("up", True, "its person said so"),
+        ("down", False, "its person said so"),
+    ]
+    lesson = await here.only()
+    assert (lesson.uses, lesson.wins) == (4, 1)
+    (due,) = [one for one in await here.queue.open() if one.session == "down"]
+    assert due.reason == "its person corrected it"
+    (said,) = [one.text for one in await here.ledger.since(here.me, 0.0, "correction")]
+    assert said == "dates must be ISO"

@@ -52,7 +52,8 @@ async def test_there_are_no_more_in_a_day_than_may_be(house) -> None:
     async with asyncio.timeout(30):
         while not await here.lessons():
             await asyncio.sleep(0.05)
-    assert [one.state for one in await here.queue.list(here.me)] == ["done", "due"]
+    states = [one.state for one in await here.queue.list(here.me) if one.session]
+    assert states == ["done", "due"]
 
 
 @pytest.mark.parametrize(

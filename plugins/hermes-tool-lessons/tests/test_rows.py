@@ -80,13 +80,13 @@ async def test_an_outcome_counts_once_however_often_it_is_told(house) -> None:
 async def test_the_proven_is_not_blamed_for_what_is_tried_beside_it(house) -> None:
     here = house()
     proven, tried = await proposed(here), await proposed(here, text="Use `--b`.", trigger="kesto sync")
-    for number in range(4):
+    for number in range(5):
         await here.ledger.tell(here.me, "s", f"t{number}", [proven.id])
         await here.ledger.settle(here.me, "s", f"t{number}", good=True, why="x", mode="auto")
     await here.ledger.tell(here.me, "s", "last", [proven.id, tried.id])
     await here.ledger.settle(here.me, "s", "last", good=False, why="x", mode="auto")
     now = {one.id: (one.uses, one.wins) for one in await here.lessons()}
-    assert now == {proven.id: (4, 4), tried.id: (1, 0)}
+    assert now == {proven.id: (5, 5), tried.id: (1, 0)}
 
 
 async def test_what_was_let_go_of_comes_back_by_a_person_only(house) -> None:
@@ -182,3 +182,25 @@ async def test_a_number_that_is_none_or_beyond_all_is_said_to_be(house) -> None:
     with pytest.raises(UserError, match="has no version"):
         await here.hermes.command("learned revert", lesson.id, "9" * 30)
     assert "0 lessons changed" in await here.hermes.command("learned restore", "9" * 30, "--yes")
+
+
+async def test_duplicates_add_their_sources_the_newer_settles_and_what_nothing_calls_for_fades(house) -> None:
+    here = house("a")
+    await here.say("Hello.")
+    first = await proposed(here, mode="ask")
+    again, why = await here.rows.propose(
+        here.me, Draft(trigger="stratus  deploy", text="Use  `--iso`.", sources=["f"]), mode="ask", most=9,
+        author="review",
+    )  # fmt: skip
+    assert (again, "there already" in why) == (None, True)
+    assert list((await here.only()).sources) == ["e", "f"]
+    await here.rows.settle(here.me, first.id, "active", "yes")
+    newer = await proposed(here, text="Use `--zone`, `--iso` is gone.", replaces=first.id, mode="ask")
+    assert (await here.rows.find(here.me, first.id)).state == "active", "both stand until a person says yes"
+    await here.rows.settle(here.me, newer.id, "active", "yes")
+    old = await here.rows.find(here.me, first.id)
+    assert (old.state, old.why) == ("retired", f"{newer.id} took its place")
+    assert "Use `--iso`." in await here.slash(f"/learned why {first.id}"), "the older can be asked for"
+    assert await here.rows.tidy(here.me, (await here.queue.now()) - 60) == 0
+    assert await here.rows.tidy(here.me, (await here.queue.now()) + 60) == 1
+    assert (await here.rows.find(here.me, newer.id)).why == "nothing called for it for a long time"

@@ -1,13 +1,16 @@
 """How a turn went is read from a person's words, exit codes and what was done; what calls for a lesson from words."""
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.types import Message, Text, ToolCall, ToolResult
-from hermes_tool_lessons.chances import helps, verdict
+from hermes_tool_lessons.chances import Rates, estimate, helps, tried_share, verdict
 from hermes_tool_lessons.matching import Index, alike, words_of
 from hermes_tool_lessons.signs import followed, judged, said_by_person, seen
+from hermes_tool_lessons.values import Lesson
 
 
 def said(text, role="user", **more):
@@ -84,18 +87,44 @@ def test_it_is_seen_whether_a_lesson_was_followed(lesson, acts, did) -> None:
     assert followed(lesson, acts) is did
 
 
-def test_four_bad_ends_are_the_fewest_that_retire_and_four_good_the_fewest_that_prove() -> None:
-    assert [verdict("0" * n, n, n) for n in range(5)] == ["", "", "", "", "harms"]
-    assert [verdict("1" * n, n, n) for n in range(5)] == ["", "", "", "", "helps"]
-    assert verdict("", 6, 0) == "idle"
-    assert verdict("", 5, 0) == ""
+def about(recent, offered=0, **more):
+    return Lesson(id="x", profile="", person="", trigger="t", text="x", state="trial", recent=recent,
+                  uses=len(recent), wins=recent.count("1"), offered=offered or len(recent), **more)  # fmt: skip
 
 
-@given(st.integers(0, 40), st.integers(0, 40))
-def test_a_win_never_makes_it_less_likely_that_a_lesson_helps(wins, losses) -> None:
-    now = helps(wins, wins + losses)
-    assert 0 < now < 1
-    assert helps(wins + 1, wins + losses + 1) > now > helps(wins, wins + losses + 1)
+def test_where_nothing_is_known_four_bad_ends_are_the_fewest_that_retire_and_five_good_the_fewest_that_prove() -> None:
+    nothing = Rates()
+    assert [verdict(about("0" * n), nothing) for n in range(5)] == ["", "", "", "", "harms"]
+    assert [verdict(about("1" * n), nothing) for n in range(6)] == ["", "", "", "", "", "helps"]
+    assert verdict(about("", 6), nothing) == "idle"
+    assert verdict(about("", 5), nothing) == ""
+
+
+def test_what_goes_as_well_without_a_lesson_proves_nothing_for_it() -> None:
+    easy = Rates(held=200, won=190)
+    assert verdict(about("1" * 20), easy) == ""
+    assert verdict(about("1" * 20, held=40, held_won=2), Rates(held=60, won=20)) == "helps"
+    assert helps(about("0110100110" * 2), Rates(held=200, won=100)) < 0.05
+
+
+def test_where_ends_have_nothing_to_do_with_lessons_hardly_any_is_tried() -> None:
+    dice = random.Random(3)
+    by_chance = [about("".join(dice.choice("01") for _ in range(12))) for _ in range(300)]
+    rates = estimate(by_chance, Rates(held=400, won=200), 3600)
+    assert rates.once < 0.02
+    shares = [tried_share([helps(one, rates)], rates) for one in by_chance]
+    assert sum(shares) / len(shares) < 0.5
+    real = estimate([about("1" * 9) if n % 5 == 0 else about("0" * 4) for n in range(300)], Rates(held=400, won=8), 900)
+    assert 0.15 < real.once < 0.25
+    assert tried_share([real.once], real) == 0.9
+
+
+@given(st.text("01", max_size=40), st.integers(0, 99), st.integers(0, 99))
+def test_a_win_never_makes_it_less_likely_that_a_lesson_helps(recent, held, won) -> None:
+    rates = Rates(held=held + won, won=won)
+    now = helps(about(recent), rates)
+    assert 0 <= now <= 1
+    assert helps(about(f"{recent}1"), rates) >= now >= helps(about(f"{recent}0"), rates)
 
 
 def test_a_trigger_is_found_in_other_forms_of_its_words_and_in_languages() -> None:

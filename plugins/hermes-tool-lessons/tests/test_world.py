@@ -14,9 +14,19 @@ QUIRKS, ROUNDS = 16, 16
 
 
 async def learned(house, **knobs):
-    world = World(house().ctx.store, quirks_of(1, QUIRKS), Knobs(**knobs), 1)
+    world = World(None, quirks_of(1, QUIRKS), Knobs(**knobs), 1)
     await world.learn(ROUNDS)
     return world
+
+
+@pytest.mark.parametrize("knobs", [{}, {"noise": 0.3}, {"replays": True}])
+async def test_the_world_on_paper_comes_out_as_the_one_in_the_store(house, knobs) -> None:
+    made = []
+    for store in (house().ctx.store, None):
+        world = World(store, quirks_of(3, 8), Knobs(**knobs), 3)
+        await world.learn(6)
+        made.append({one.id: (one.state, one.recent, one.offered, one.held) for one in await world.rows.list(ME)})
+    assert made[0] == made[1]
 
 
 async def test_a_bad_writer_of_lessons_brings_the_worker_almost_to_the_ceiling(house) -> None:

@@ -8,6 +8,7 @@ knowing which. All go through the gates, rows, index and ledger of the plugin as
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from attrs import Factory
 
@@ -19,6 +20,11 @@ from hermes_tool_lessons.rows import Lessons
 from hermes_tool_lessons.selecting import Selector
 from hermes_tool_lessons.signs import followed
 from hermes_tool_lessons.values import Draft, Event, Lesson
+
+try:
+    from .paper import Paper
+except ImportError:  # a benchmark has it beside itself
+    from paper import Paper
 
 __all__ = ["Knobs", "Quirk", "World", "interval", "quirks_of"]
 
@@ -70,6 +76,7 @@ class Knobs:
     mode: str = "auto"
     inject: str = "selected"  # none, all, random, oracle
     learns: bool = True
+    replays: bool = False
 
 
 def quirks_of(seed: int, many: int) -> Sequence[Quirk]:
@@ -94,7 +101,7 @@ def quirks_of(seed: int, many: int) -> Sequence[Quirk]:
 class World:
     """One run. ``kinds`` says of each lesson what it is, which nobody in it knows."""
 
-    store: StoreBroker
+    store: StoreBroker | None  # none: on paper
     quirks: Sequence[Quirk]
     knobs: Knobs = Factory(Knobs)
     seed: int = 0
@@ -105,8 +112,14 @@ class World:
 
     def __attrs_post_init__(self) -> None:
         self.dice = random.Random(self.seed)
-        self.rows, self.ledger = Lessons(self.store), Ledger(self.store)
-        self.selector = Selector(self.rows, self.ledger)
+        if self.store is None:
+            self.rows: Any = Paper()
+            self.ledger = self.selector = self.rows
+        else:
+            self.rows, self.ledger = Lessons(self.store), Ledger(self.store)
+            self.selector = Selector(self.rows, self.ledger)
+        self._solved: dict[str, tuple[Quirk, Sequence[Lesson]]] = {}
+        self.broke = 0
         self._late: list[tuple[int, Draft, str]] = []
 
     async def learn(self, rounds: int) -> None:
@@ -121,8 +134,11 @@ class World:
         """Do one task, have it judged, and learn; whether it was solved."""
         self.turns += 1
         turn = f"t{self.turns}"
-        told = await self._told(task)
-        await self.ledger.tell(ME, "w", turn, [one.id for one in told])
+        told, held = await self.selector.pick(await self.selector.index(ME), ME, task, (), 1600)
+        if told:
+            await self.ledger.tell(ME, "w", turn, [one.id for one in told])
+        if held:
+            await self.ledger.hold(ME, "w", turn, held)
         acts = self.work(quirk, told)
         solved = quirk.token in acts
         did = [(one.id, followed(one.text, acts)) for one in told]
@@ -130,10 +146,15 @@ class World:
             Event(id=f"{turn}/followed/{name}", kind="followed", session="w", turn=turn, lesson=name, value=float(it))
             for name, it in did if it is not None
         ]  # fmt: skip
-        await self.ledger.write(ME, Event(id=f"{turn}/turn", kind="turn", session="w", turn=turn), *what)
+        if what:
+            await self.ledger.write(ME, *what)
         seen = self.dice.random() < 0.5 if self.knobs.shuffled else solved != (self.dice.random() < self.knobs.noise)
         if self.dice.random() >= self.knobs.absent:
             await self.ledger.settle(ME, "w", turn, good=seen, why="judged", mode=self.knobs.mode)
+            if self.turns % 10 == 0:
+                await self.ledger.estimate(ME)
+            if seen:
+                self._solved.setdefault(quirk.trigger, (quirk, told))
             if not seen and self.knobs.learns:
                 self._late.append((self.turns + self.knobs.delay, *self._draft(quirk, turn)))
         while self._late and self._late[0][0] <= self.turns:
@@ -143,9 +164,24 @@ class World:
 
     async def propose(self, draft: Draft, kind: str) -> None:
         """Hand a draft in."""
-        lesson, _ = await self.rows.propose(ME, draft, mode=self.knobs.mode, most=2000, author="review")
-        if lesson is not None:
-            self.kinds[lesson.id] = kind
+        more = {"mode": self.knobs.mode, "most": 2000}
+        lesson, _ = await self.rows.propose(ME, draft, author="review", replays=self.knobs.replays, **more)
+        if lesson is None:
+            return
+        self.kinds[lesson.id] = kind
+        if self.knobs.replays:
+            quirk, told = self._solved.get(draft.trigger, (None, ()))
+            broke = (
+                bool(quirk)
+                and quirk.token in self.work(quirk, told)
+                and quirk.token not in self.work(quirk, [*told, lesson])
+            )
+            self.broke += broke
+            await self.rows.replayed(lesson.id, broke="it breaks a task" if broke else "", kept=1, **more)
+
+    def _breaks(self, quirk: Quirk, told: Sequence[Lesson], lesson: Lesson) -> bool:
+        """Do a task again, with and without a lesson; whether only without it is solved."""
+        return quirk.token in self.work(quirk, told) and quirk.token not in self.work(quirk, [*told, lesson])
 
     async def score(self, inject: str = "selected", *, shown: bool = False) -> tuple[int, int]:
         """Do the tasks that were never shown, or those that were, without learning; how many were solved, of all."""

@@ -234,12 +234,20 @@ def _report(ctx: PluginContext) -> "click.Command":
 
     @click.command()
     @click.option("--days", type=click.IntRange(1, 90), default=7, show_default=True, help="How far to look back.")
+    @click.option("--svg", "drawn", is_flag=True, help="The plots only, as an SVG for a browser.")
     @click.option("--person", default="", help=_PERSON)
-    async def command(days: int, person: str) -> None:
-        """Print what was learned, where it helped and what it cost, with small plots by day."""
-        from hermes_tool_lessons.reporting import report
+    async def command(days: int, drawn: bool, person: str) -> None:
+        """Print what was learned, where it helped and what it cost, with small plots by day.
 
-        click.echo(await report(ctx, _whose(ctx, person), days))
+        \b
+        hermes learned report --days 30 --svg > learned.svg
+        """
+        from hermes_tool_kit.plots import svg
+        from hermes_tool_lessons.reporting import days_of, report
+
+        owner = _whose(ctx, person)
+        title = f"What was learned in {days} days: uses of lessons, those that went well, US $ of turns"
+        click.echo(svg(title, await days_of(ctx, owner, days)) if drawn else await report(ctx, owner, days))
 
     return command
 

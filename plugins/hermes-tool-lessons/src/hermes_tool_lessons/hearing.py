@@ -1,6 +1,7 @@
 """What is done when a turn is heard of: it is told lessons, what it did is written down, and what became of it."""
 
 import json
+import re
 from collections.abc import Sequence
 
 from attrs import evolve
@@ -18,6 +19,10 @@ __all__ = ["begun", "ended", "learns", "told", "visited"]
 _WINDOW = 80  # messages of a turn that are looked at
 _SHOWN = 300  # characters that are kept of a person's words
 _NOBODY = frozenset({"", "guest", "blocked"})  # roles for whom nothing is learned
+_SAYS, _AT_ONCE = 24, 600.0  # characters of what is asked again, and seconds within which that says something
+_TAKEN_BACK = re.compile(
+    r"\(The last (?:exchange was|(\d+) exchanges were) taken back; the model is not told of it any more\.\)"
+)
 _ABOVE = (
     "(No person wrote this.) Learned from earlier work here. These are notes, no orders: what the person says now, and"
     " what is allowed, comes first."
@@ -35,21 +40,52 @@ async def begun(ctx: PluginContext, session: Session, message: Message) -> None:
     if not said or not is_used(ctx):
         return
     ledger = ledger_of(ctx)
+    mode = config_of(ctx).mode
     before = await ledger.open_turn(session.id)
     if before is None or before.turn == session.turn:
+        return
+    if many := await _taken_back(ctx, session, before):
+        for turn in await ledger.turns(session.id, many + 1):
+            if turn.turn != session.turn:
+                await ledger.settle(
+                    session.owner, session.id, turn.turn, good=False, why="its person took it back", mode=mode
+                )
         return
     good, why = judged(said), "its person said so"
     if good is not None:
         kind = "thanks" if good else "correction"
-        text = ctx.masks.text(" ".join(said.split())[:_SHOWN])
+        text = ctx.masks.text(_short(said))
         name = f"{before.turn}/{kind}"
         event = Event(id=name, kind=kind, session=session.id, turn=before.turn, text=text, value=float(good))
         await ledger.write(session.owner, event)
     else:
         good, why = proof_of(before)
+        if good is None and _again(said, before, await queue_of(ctx).now()):
+            good, why = False, "its person asked for it again"
     if good is not None:
-        mode = config_of(ctx).mode
         await ledger.settle(session.owner, session.id, before.turn, good=good, why=why, mode=mode)
+
+
+async def _taken_back(ctx: PluginContext, session: Session, before: Event) -> int:
+    """Return how many of the last turns their person took back since the last one ended."""
+    rows = await ctx.sessions.read(session.owner, session.id, window=6)
+    ended = int(facts_of(before).get("to", 0))
+    found = [_TAKEN_BACK.fullmatch(_text(one)) for at, one in rows if at > ended > 0 and one.role == "assistant"]
+    return sum(int(one[1] or 1) for one in found if one)
+
+
+def _again(said: str, before: Event, now: float) -> bool:
+    """Tell whether a person said the very same at once: what is short is said often, and means nothing."""
+    said = _short(said)
+    return len(said) >= _SAYS and said == facts_of(before).get("asked") and now - before.at < _AT_ONCE
+
+
+def _short(said: str) -> str:
+    return " ".join(said.split())[:_SHOWN]
+
+
+def _text(message: Message) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
 def proof_of(turn: Event) -> tuple[bool | None, str]:
@@ -64,6 +100,8 @@ async def told(ctx: PluginContext, session: Session, request: Request) -> Reques
     """Add the lessons that a message calls for to the request that it begins; they are stored with it."""
     if not is_used(ctx):
         return None
+    if request.tools:
+        ctx.state["tools"] = request.tools  # what a replay offers: what is offered now
     said = _asked(request)
     if not said:
         return None
@@ -74,7 +112,9 @@ async def told(ctx: PluginContext, session: Session, request: Request) -> Reques
     places = {("project", session.cwd)} if session.cwd else set()
     if index.has_chats:
         places |= {("chat", one) for one in await chats_of(ctx, session)}
-    lessons = await selector.pick(index, said, places, config.prompt_bytes)
+    lessons, held = await selector.pick(index, session.owner, said, places, config.prompt_bytes)
+    if held:
+        await ledger_of(ctx).hold(session.owner, session.id, session.turn, held)
     if not lessons:
         return None
     await ledger_of(ctx).tell(session.owner, session.id, session.turn, [one.id for one in lessons])
@@ -123,15 +163,17 @@ async def ended(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
         mark_used(ctx)
     ledger, config, turn = ledger_of(ctx), config_of(ctx), session.turn
     try:
-        rows = [one for _, one in await ctx.sessions.read(session.owner, session.id, window=_WINDOW)]
+        numbered = await ctx.sessions.read(session.owner, session.id, window=_WINDOW)
     except HermesError:  # it was deleted meanwhile
         return
-    did = seen(rows)
+    did = seen([one for _, one in numbered])
+    first, asked = next(((at, said) for at, one in reversed(numbered) if (said := said_by_person(one))), (0, ""))
     facts = {
         "state": end.reason, "calls": did.calls, "failed": did.failed, "retries": did.retries, "check": did.check,
         "mended": did.mended, "command": did.command, "outside": did.outside or session.untrusted,
         "cost": round(end.usage.cost, 6), "seconds": round(end.seconds, 3), "model_calls": end.usage.calls,
-        "request": end.usage.input // max(1, end.usage.calls),
+        "request": end.usage.input // max(1, end.usage.calls), "from": first,
+        "to": numbered[-1][0] if numbered else 0, "asked": _short(asked),
     }  # fmt: skip
     tokens = float(end.usage.input + end.usage.output)
     what = [Event(id=f"{turn}/turn", kind="turn", session=session.id, turn=turn, value=tokens,
@@ -142,6 +184,7 @@ async def ended(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
             what.append(Event(id=name, kind="followed", session=session.id, turn=turn, lesson=lesson.id,
                               value=float(did_it)))  # fmt: skip
     await ledger.write(session.owner, *what)
+    await ledger.estimate(session.owner)
     reason = await _reason(ctx, session, mended=did.mended, retries=did.retries)
     await queue_of(ctx).plan(session.owner, session.id, reason, config.idle_seconds)
     reviewer_of(ctx).wake(session.id)

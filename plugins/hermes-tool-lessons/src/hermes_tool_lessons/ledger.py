@@ -6,18 +6,20 @@ It is only added to. What a turn came to is written once, in one commit with wha
 from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
-from attrs import evolve
+from attrs import asdict, evolve
 
 from hermes_core.database import READ, StoreBroker, TablesTransaction
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
-from hermes_tool_lessons.chances import WINDOW, mean, verdict
+from hermes_tool_lessons.chances import WINDOW, Rates, estimate, helps, mean, verdict
 from hermes_tool_lessons.tables import (
     alike_to,
     events,
     found,
     is_frozen,
     lessons,
+    rates,
+    rates_of,
     save,
     select_events,
     whose,
@@ -45,11 +47,20 @@ class Ledger:
                 values = {"offered": lessons.c.offered + 1, "last": tx.clock()}
                 tx.execute(sa.update(lessons).where(lessons.c.id == lesson).values(**values))
 
+    @unit()
+    def hold(self, tx: TablesTransaction, owner: Principal, session: str, turn: str, held: Sequence[str]) -> None:
+        """Write down that a turn is told none of the lessons on trial that it calls for, to compare, before it is."""
+        for lesson in held:
+            name = f"{turn}/held/{lesson}"
+            write_event(tx, owner, Event(id=name, kind="held", session=session, turn=turn, lesson=lesson))
+
     @unit(READ)
-    def counts(self, tx: TablesTransaction, ids: Collection[str]) -> Mapping[str, Lesson]:
-        """Return lessons by their ids, as they are now; those that are told."""
+    def counts(
+        self, tx: TablesTransaction, owner: Principal, ids: Collection[str]
+    ) -> tuple[Mapping[str, Lesson], Rates]:
+        """Return lessons by their ids, as they are now, those that are told; and what is known of their person."""
         wanted = sa.and_(lessons.c.id.in_(list(ids)), lessons.c.state.in_(LIVE))
-        return {one.id: one for one in found(tx, wanted)} if ids else {}
+        return {one.id: one for one in found(tx, wanted)} if ids else {}, rates_of(tx, owner)
 
     @unit()
     def write(self, tx: TablesTransaction, owner: Principal, *what: Event) -> int:
@@ -71,6 +82,16 @@ class Ledger:
         return rows[0]
 
     @unit(READ)
+    def turns(self, tx: TablesTransaction, session: str, limit: int) -> Sequence[Event]:
+        """Return the last turns of a session, the newest first."""
+        return select_events(tx, sa.and_(events.c.session == session, events.c.kind == "turn"), limit)[::-1]
+
+    @unit(READ)
+    def of_turn(self, tx: TablesTransaction, owner: Principal, turn: str) -> Sequence[Event]:
+        """Return what happened in a turn of somebody's."""
+        return select_events(tx, sa.and_(whose(events, owner), events.c.turn == turn))
+
+    @unit(READ)
     def since(self, tx: TablesTransaction, owner: Principal, at: float, *kinds: str) -> Sequence[Event]:
         """Return what happened to somebody since an instant."""
         kind = events.c.kind.in_(kinds) if kinds else sa.true()
@@ -80,6 +101,23 @@ class Ledger:
     def of_session(self, tx: TablesTransaction, session: str, at: float) -> Sequence[Event]:
         """Return what happened in a session since an instant."""
         return select_events(tx, sa.and_(events.c.session == session, events.c.at > at))
+
+    @unit(READ)
+    def of_review(self, tx: TablesTransaction, review: str) -> Sequence[Event]:
+        """Return what the tasks of a replay came to so far."""
+        return select_events(tx, sa.and_(events.c.lesson == review, events.c.kind == "replay"))
+
+    @unit(READ)
+    def solved(self, tx: TablesTransaction, owner: Principal, at: float, limit: int) -> Sequence[Event]:
+        """Return the turns of somebody that came to a good end since an instant, oldest first."""
+        mine = sa.and_(whose(events, owner), events.c.at >= at)
+        good = select_events(tx, sa.and_(mine, events.c.kind == "outcome", events.c.value > 0), limit)
+        turns = {one.turn for one in good}
+        found: list[Event] = []
+        for at_most in range(0, len(turns), 400):
+            some = sorted(turns)[at_most : at_most + 400]
+            found += select_events(tx, sa.and_(events.c.turn.in_(some), events.c.kind == "turn"))
+        return sorted(found, key=lambda one: one.at)
 
     @unit(READ)
     def about(self, tx: TablesTransaction, lesson: Lesson) -> tuple[Sequence[Event], Sequence[Event]]:
@@ -95,21 +133,49 @@ class Ledger:
         outcome = Event(id=f"{turn}/outcome", kind="outcome", session=session, turn=turn, text=why, value=float(good))
         if not write_event(tx, owner, outcome):
             return False
-        rows = select_events(tx, sa.and_(events.c.turn == turn, events.c.kind.in_(("offered", "followed"))))
+        rows = select_events(tx, sa.and_(events.c.turn == turn, events.c.kind.in_(("offered", "followed", "held"))))
+        self._compare(tx, owner, [one.lesson for one in rows if one.kind == "held"], good=good)
+        known = rates_of(tx, owner)
         followed = {one.lesson: one.value > 0 for one in rows if one.kind == "followed"}
         told = [one.lesson for one in rows if one.kind == "offered"]
         there = found(tx, sa.and_(lessons.c.id.in_(told), lessons.c.state.in_(LIVE))) if told else []
         heard = [one for one in there if followed.get(one.id, True)]
         for lesson in _answerable(heard, good=good):
-            self._credit(tx, owner, lesson, outcome, good=good, mode=mode)
+            self._credit(tx, owner, lesson, outcome, known, good=good, mode=mode)
         for lesson in there:
-            if lesson not in heard and verdict(lesson.recent, lesson.offered, lesson.uses) == "idle":
+            if lesson not in heard and verdict(lesson, known) == "idle":
                 self._retire(tx, lesson, "it was told and followed in no turn", mode)
         return True
 
+    @unit()
+    def estimate(self, tx: TablesTransaction, owner: Principal) -> bool:
+        """Estimate anew how much lessons help somebody, where enough happened since the last time; whether it was."""
+        mine = sa.and_(whose(lessons, owner), lessons.c.uses > 0)
+        ends = int(tx.execute(sa.select(sa.func.sum(lessons.c.uses).label("n")).where(mine))[0]["n"] or 0)
+        known = rates_of(tx, owner)
+        if ends < known.seen + max(20, known.seen // 20):
+            return False
+        self._keep(tx, owner, estimate(found(tx, mine), known, ends))
+        return True
+
+    def _compare(self, tx: TablesTransaction, owner: Principal, held: Sequence[str], *, good: bool) -> None:
+        """Count the end of a turn that was told nothing, for all that it would have been told."""
+        if not held:
+            return
+        values = {"held": lessons.c.held + 1, "held_won": lessons.c.held_won + int(good)}
+        tx.execute(sa.update(lessons).where(lessons.c.id.in_(held)).values(**values))
+        known = rates_of(tx, owner)
+        self._keep(tx, owner, evolve(known, held=known.held + 1, won=known.won + good))
+
+    def _keep(self, tx: TablesTransaction, owner: Principal, known: Rates) -> None:
+        tx.execute(sa.delete(rates).where(whose(rates, owner)))
+        named = {"id": f"{owner.profile}/{owner.person}", "profile": owner.profile, "person": owner.person}
+        tx.execute(sa.insert(rates).values(**named, **asdict(known)))
+
     def _credit(
-        self, tx: TablesTransaction, owner: Principal, lesson: Lesson, outcome: Event, *, good: bool, mode: str
-    ) -> None:
+        self, tx: TablesTransaction, owner: Principal, lesson: Lesson, outcome: Event, known: Rates, *, good: bool,
+        mode: str,
+    ) -> None:  # fmt: skip
         name = f"{outcome.turn}/credit/{lesson.id}"
         event = evolve(outcome, id=name, kind="credit", lesson=lesson.id)
         write_event(tx, owner, event)
@@ -117,7 +183,7 @@ class Ledger:
         lesson = evolve(lesson, recent=recent, uses=lesson.uses + 1, wins=lesson.wins + good)
         values = {"recent": lesson.recent, "uses": lesson.uses, "wins": lesson.wins}
         tx.execute(sa.update(lessons).where(lessons.c.id == lesson.id).values(**values))
-        said = verdict(lesson.recent, lesson.offered, lesson.uses)
+        said = verdict(lesson, known)
         if said == "harms":
             self._retire(tx, lesson, f"{recent.count('0')} of its last {len(recent)} uses went badly", mode)
         elif said == "helps" and lesson.state == "trial" and mode == "auto" and not _rests(tx, lesson):
@@ -129,8 +195,9 @@ class Ledger:
         if _rests(tx, lesson):
             return
         save(tx, evolve(lesson, state="retired"), why, "outcomes")
+        known = rates_of(tx, lesson.owner)
         waiting = alike_to(tx, lesson.owner, lesson.trigger, "candidate") if mode in ("trial", "auto") else []
-        clean = sorted((one for one in waiting if not one.asks), key=lambda one: (mean(one.recent), -one.offered))
+        clean = sorted((one for one in waiting if not one.asks), key=lambda one: (helps(one, known), -one.offered))
         for one in clean[-1:]:
             save(tx, evolve(one, state="trial"), f"it is tried in the place of {lesson.id}", "outcomes")
 
@@ -139,9 +206,7 @@ class Ledger:
         for one in found(tx, lessons.c.id == lesson.replaces) if lesson.replaces else ():
             self._retire(tx, one, f"{lesson.id} does it better")
         for one in alike_to(tx, lesson.owner, lesson.trigger, "trial"):
-            if mean(one.recent) < 0.5:
-                self._retire(tx, one, f"{lesson.id} does it better")
-            elif not _rests(tx, one):
+            if not _rests(tx, one):
                 save(tx, evolve(one, state="candidate"), f"it waits, as {lesson.id} works", "outcomes")
 
 

@@ -9,9 +9,9 @@ from attrs import fields
 from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
-from hermes_tool_lessons.rows import add
+from hermes_tool_lessons.rows import add, after_replay
 from hermes_tool_lessons.tables import CHANGED, events, is_frozen, reviews, whose, write_event
-from hermes_tool_lessons.values import Draft, Event, Review
+from hermes_tool_lessons.values import REPLAY, Draft, Event, Review, lesson_of, replay_id
 
 __all__ = ["Queue"]
 
@@ -81,7 +81,11 @@ class Queue:
         """Return the reviews of somebody's last day, and the tokens that reviews and turns used in their last week."""
         now = tx.clock()
         mine = whose(reviews, owner)
-        day = sa.select(sa.func.count().label("n")).select_from(reviews).where(mine, reviews.c.ended > now - _DAY)
+        day = (
+            sa.select(sa.func.count().label("n"))
+            .select_from(reviews)
+            .where(mine, reviews.c.session != "", reviews.c.ended > now - _DAY)
+        )
         week = sa.select(sa.func.sum(reviews.c.tokens).label("n")).where(mine, reviews.c.ended > now - 7 * _DAY)
         turns = sa.select(sa.func.sum(events.c.value).label("n")).where(
             whose(events, owner), events.c.kind == "turn", events.c.at > now - 7 * _DAY
@@ -121,8 +125,13 @@ class Queue:
             return None
         new = 0
         for number, draft in enumerate([] if is_frozen(tx, review.owner) else drafts):
-            lesson, refused = add(tx, review.owner, draft, mode=mode, most=most, author="review")
+            lesson, refused = add(tx, review.owner, draft, mode=mode, most=most, author="review", replays=True)
             new += lesson is not None
+            if lesson and lesson.asks == REPLAY:
+                values: dict[str, Any] = {"id": replay_id(lesson), "profile": review.profile}
+                values |= {"person": review.person}
+                values |= {"reason": REPLAY, "state": "due", "due": tx.clock(), "created": tx.clock()}
+                tx.execute(sa.insert(reviews).values(**values))
             event = Event(
                 id=f"{review.id}/{number}", kind="learned" if lesson else "refused", session=review.session,
                 lesson=lesson.id if lesson else "", text=lesson.why if lesson else refused,
@@ -130,6 +139,17 @@ class Queue:
             write_event(tx, review.owner, event)
         tx.execute(sa.update(reviews).where(reviews.c.id == review.id).values(found=new))
         return new
+
+    @unit()
+    def replayed(
+        self, tx: TablesTransaction, review: Review, *, mode: str, most: int, broke: str, kept: int, tokens: int = 0,
+        money: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Close a replay with what follows for its lesson, in one commit."""
+        closed = {"state": "done", "why": broke[:400], "tokens": tokens, "money": money, "ended": tx.clock()}
+        wanted = sa.and_(reviews.c.id == review.id, reviews.c.state == "due")
+        if tx.execute(sa.update(reviews).where(wanted).values(**closed)).changed:
+            after_replay(tx, lesson_of(review), mode=mode, most=most, broke=broke, kept=kept)
 
 
 def _reviews(tx: TablesTransaction, where: sa.ColumnElement[bool]) -> list[Review]:

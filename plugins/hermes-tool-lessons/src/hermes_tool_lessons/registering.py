@@ -14,7 +14,7 @@ __all__ = ["register_cli_commands", "register_migrations", "register_services", 
 @hookimpl
 def register_migrations(ctx: PluginContext) -> Iterable[Migration]:
     """The tables of lessons, their versions, the ledger and the reviews."""
-    return [Migration(folder=Path(__file__).with_name("versions"), head="0001")]
+    return [Migration(folder=Path(__file__).with_name("versions"), head="0002")]
 
 
 @hookimpl

@@ -2,18 +2,18 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Principal
+from hermes_tool_kit.plots import bars
 from hermes_tool_lessons.chances import helps
 from hermes_tool_lessons.shared import ledger_of, queue_of, rows_of
 from hermes_tool_lessons.values import Event, Lesson, Version, facts_of
 
-__all__ = ["difference", "listed", "plot", "report", "why"]
+__all__ = ["days_of", "difference", "listed", "report", "why"]
 
 _DAY = 86_400.0
-_BARS = "▁▂▃▄▅▆▇█"
 
 
 def listed(lessons: Sequence[Lesson]) -> str:
@@ -36,7 +36,8 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
     lines += [f"  {_when(one.at)}  {_event(one)}" for one in taught] or [
         "  (what taught it was deleted, or was written by hand)"
     ]
-    known = f", that it helps more often than not: {helps(lesson.wins, lesson.uses):.0%}" if lesson.uses else ""
+    rates = (await ledger_of(ctx).counts(lesson.owner, ()))[1]
+    known = f", that turns go better with it: {helps(lesson, rates):.0%}" if lesson.uses else ""
     turns = "1 turn" if lesson.offered == 1 else f"{lesson.offered} turns"
     lines.append(f"Told in {turns}; followed to a known end in {lesson.uses}, {lesson.wins} of them good{known}.")
     lines += [f"  {_when(one.at)}  {'went well' if one.value else 'went badly'}: {one.text}" for one in ends[-10:]]
@@ -83,9 +84,7 @@ async def report(ctx: PluginContext, owner: Principal, days: int) -> str:
         f"Lessons: {states}. {len(fresh)} new, {len(gone)} let go of.",
         f"Turns: {len(turns)}, {len(ends)} to a known end. {went} That is what happened, and no experiment.",
         f"Reviews: {len(reviews)}, {spent:,} tokens{share}, ${sum(one.money for one in reviews):.2f}.",
-        f"uses  {plot(_by_day(credited, now, days))}",
-        f"wins  {plot(_by_day([one for one in credited if one.value], now, days))}",
-        f"cost  {plot(_by_day(turns, now, days, cost=True))}",
+        *(f"{name}  {bars(values)}" for name, values in (await days_of(ctx, owner, days)).items()),
     ]
     if failed := [one for one in reviews if one.state == "failed"]:
         lines.append(f"{len(failed)} of them failed, the last because {failed[-1].why}.")
@@ -101,13 +100,16 @@ async def report(ctx: PluginContext, owner: Principal, days: int) -> str:
     return ctx.masks.text("\n".join(lines))
 
 
-def plot(values: Sequence[float]) -> str:
-    """Return numbers as a row of bars, with the largest of them."""
-    most = max(values, default=0.0)
-    if not most:
-        return f"{'·' * len(values)} 0"
-    bars = "".join("·" if not one else _BARS[min(7, int(one / most * 7.999))] for one in values)
-    return f"{bars} {most:g}" if most >= 1 else f"{bars} {most:.4f}"
+async def days_of(ctx: PluginContext, owner: Principal, days: int) -> Mapping[str, Sequence[float]]:
+    """Return what happened on each of the last days, the oldest first: uses of lessons, those that went well, US $."""
+    now = await queue_of(ctx).now()
+    events = await ledger_of(ctx).since(owner, now - days * _DAY, "credit", "turn")
+    credited = [one for one in events if one.kind == "credit"]
+    return {
+        "uses": _by_day(credited, now, days),
+        "wins": _by_day([one for one in credited if one.value], now, days),
+        "cost": _by_day([one for one in events if one.kind == "turn"], now, days, cost=True),
+    }
 
 
 def _by_day(events: Sequence[Event], now: float, days: int, *, cost: bool = False) -> Sequence[float]:

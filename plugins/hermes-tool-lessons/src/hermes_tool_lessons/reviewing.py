@@ -15,7 +15,7 @@ from hermes_core.errors import HermesError, StoreError, UserError
 from hermes_core.types import PastTurn, TurnBounds, TurnOrder
 from hermes_tool_lessons.asking import drafts_of, question
 from hermes_tool_lessons.shared import config_of, ledger_of, queue_of
-from hermes_tool_lessons.values import Event, Lesson, Review, facts_of
+from hermes_tool_lessons.values import Event, Lesson, Review, facts_of, lesson_of
 
 __all__ = ["Reviewer"]
 
@@ -63,9 +63,12 @@ class Reviewer:
         queue = queue_of(self._ctx)
         try:
             waits: list[float] = []
-            for review in await queue.open():
-                left = review.due - await queue.now()
-                waits.append(left if left > 0 and not review.fork else await self._taken(review))
+            looked: set[str] = set()
+            while waiting := [one for one in await queue.open() if one.id not in looked]:  # a review leaves replays
+                looked |= {one.id for one in waiting}
+                for review in waiting:
+                    left = review.due - await queue.now()
+                    waits.append(left if left > 0 and not review.fork else await self._taken(review))
             return min((one for one in waits if one > 0), default=None)
         except StoreError as error:
             self._ctx.log.warning("reviews wait: %s", error.text)
@@ -95,6 +98,10 @@ class Reviewer:
         if review.state != "due":  # it was closed, and its copy is still there
             await self._drop(review)
             return 0.0
+        if lesson_of(review):
+            from hermes_tool_lessons.replaying import replay
+
+            return await replay(self._ctx, review)
         past = await self._ctx.turns.past(review.id, owner=review.owner)
         if past is None:
             if await self._ctx.turns.busy(review.session, owner=review.owner):

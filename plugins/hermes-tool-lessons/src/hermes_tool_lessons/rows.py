@@ -13,7 +13,7 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons import gates
-from hermes_tool_lessons.chances import mean
+from hermes_tool_lessons.chances import helps
 from hermes_tool_lessons.tables import (
     CHANGED,
     alike_to,
@@ -23,17 +23,19 @@ from hermes_tool_lessons.tables import (
     is_frozen,
     lessons,
     next_rev,
+    rates,
+    rates_of,
     remove,
     reviews,
     save,
     versions,
     whose,
 )
-from hermes_tool_lessons.values import LIVE, Draft, Lesson, State, Version, lesson_id
+from hermes_tool_lessons.values import LIVE, REPLAY, Draft, Lesson, State, Version, lesson_id
 
-__all__ = ["Lessons", "add"]
+__all__ = ["Lessons", "add", "after_replay"]
 
-_TRIED = 8  # lessons of one trigger that are tried by turns
+_TRIED = 24  # lessons of one trigger that are tried by turns
 
 
 class Lessons:
@@ -44,10 +46,23 @@ class Lessons:
 
     @unit()
     def propose(
-        self, tx: TablesTransaction, owner: Principal, draft: Draft, *, mode: str, most: int, author: str
-    ) -> tuple[Lesson | None, str]:
+        self, tx: TablesTransaction, owner: Principal, draft: Draft, *, mode: str, most: int, author: str,
+        replays: bool = False,
+    ) -> tuple[Lesson | None, str]:  # fmt: skip
         """Keep what somebody proposes, as far as the gates let it; the lesson, or why there is none."""
-        return add(tx, owner, draft, mode=mode, most=most, author=author)
+        return add(tx, owner, draft, mode=mode, most=most, author=author, replays=replays)
+
+    @unit()
+    def replayed(
+        self, tx: TablesTransaction, lesson: str, *, mode: str, most: int, broke: str, kept: int
+    ) -> Lesson | None:
+        """Let a lesson go on after the old tasks were done again with it; one that broke a task waits for a person."""
+        return after_replay(tx, lesson, mode=mode, most=most, broke=broke, kept=kept)
+
+    @unit(READ)
+    def get(self, tx: TablesTransaction, lesson: str) -> Lesson | None:
+        """Return a lesson by its whole id, whoever's it is."""
+        return next(iter(found(tx, lessons.c.id == lesson)), None)
 
     @unit(READ)
     def list(self, tx: TablesTransaction, owner: Principal, states: Sequence[State] = ()) -> Sequence[Lesson]:
@@ -66,20 +81,23 @@ class Lessons:
         return [made(Version, row) for row in map(dict, tx.execute(wanted))]
 
     @unit(READ)
-    def told(self, tx: TablesTransaction, owner: Principal, rev: int) -> tuple[Sequence[Lesson], Sequence[Lesson]]:
+    def told(
+        self, tx: TablesTransaction, owner: Principal, rev: int, at: float
+    ) -> tuple[Sequence[Lesson], Sequence[Lesson]] | None:
         """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more.
 
-        Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has another.
+        None where that change, which was made ``at`` an instant, is gone: where one was erased, its number is given
+        again. Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has
+        another.
         """
+        if rev and not any(
+            row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev))
+        ):
+            return None
         of_all = sa.and_(lessons.c.profile == clean(owner.profile), lessons.c.scope.in_(("everybody", "chat")))
         own = sa.or_(whose(lessons, owner), of_all)
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
         return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
-
-    @unit(READ)
-    def stands(self, tx: TablesTransaction, rev: int, at: float) -> bool:
-        """Tell whether a change is still there: where one was erased, its number is given again."""
-        return any(row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev)))
 
     @unit()
     def settle(self, tx: TablesTransaction, owner: Principal, name: str, state: State, why: str) -> Lesson:
@@ -160,7 +178,7 @@ class Lessons:
     def erase(self, tx: TablesTransaction, owner: Principal) -> int:
         """Delete all that is kept of somebody; how many lessons it was."""
         many = tx.execute(sa.delete(lessons).where(whose(lessons, owner))).changed
-        for table in (versions, events, reviews, frozen):
+        for table in (versions, events, reviews, frozen, rates):
             tx.execute(sa.delete(table).where(whose(table, owner)))
         tx.tell(CHANGED)
         return many
@@ -187,20 +205,21 @@ class Lessons:
 
 
 def add(
-    tx: TablesTransaction, owner: Principal, draft: Draft, *, mode: str, most: int, author: str
+    tx: TablesTransaction, owner: Principal, draft: Draft, *, mode: str, most: int, author: str, replays: bool = False
 ) -> tuple[Lesson | None, str]:
     """Keep a draft in an open transaction: see ``Lessons.propose``.
 
-    What a person writes is let in by that. Of two drafts with the same words the second adds its sources.
+    What a person writes is let in by that. Of two drafts with the same words the second adds its sources. With
+    ``replays`` what needs no person waits until the old tasks were done again with it.
     """
     if why := gates.refusal(draft):
         return None, why
     name = lesson_id(owner, draft.scope, draft.place, draft.trigger, draft.text)
     there = found(tx, lessons.c.id == name)
     if there:
-        return _again(tx, there[0], draft, author)
+        return _again(tx, there[0], draft, mode, most, author)
     by_person = author == "person"
-    asks = "" if by_person else gates.needs_person(draft)
+    asks = "" if by_person else gates.needs_person(draft) or (REPLAY if replays else "")
     state: State = "active" if by_person else "trial" if mode in ("trial", "auto") and not asks else "candidate"
     why = (
         "a person wrote it" if by_person else asks or ("it waits for a yes" if state == "candidate" else "it is tried")
@@ -220,7 +239,23 @@ def add(
     return lesson, ""
 
 
-def _again(tx: TablesTransaction, lesson: Lesson, draft: Draft, author: str) -> tuple[Lesson | None, str]:
+def after_replay(tx: TablesTransaction, lesson: str, *, mode: str, most: int, broke: str, kept: int) -> Lesson | None:
+    """Let a lesson go on in an open transaction: see ``Lessons.replayed``. None where a person decided meanwhile."""
+    there = next(iter(found(tx, lessons.c.id == lesson)), None)
+    if there is None or there.state != "candidate" or there.asks != REPLAY:
+        return None
+    if broke:
+        return save(tx, evolve(there, asks=broke), broke, "replay")
+    why = f"{kept} solved tasks were done again with it: it broke none" if kept else "no solved task calls for it"
+    if mode not in ("trial", "auto"):
+        return save(tx, evolve(there, asks=""), f"it waits for a yes; {why}", "replay")
+    wait = _waits(tx, there.owner, _draft(there), most, "replay")
+    return save(tx, evolve(there, asks="", state="candidate" if wait else "trial"), wait or why, "replay")
+
+
+def _again(
+    tx: TablesTransaction, lesson: Lesson, draft: Draft, mode: str, most: int, author: str
+) -> tuple[Lesson | None, str]:
     """Add to a lesson that is there what taught it once more. One that was let go of comes back by a person only."""
     if author == "person" and lesson.state != "active":
         return save(tx, evolve(lesson, state="active", asks="", recent="", uses=0, wins=0, offered=0),
@@ -230,6 +265,10 @@ def _again(tx: TablesTransaction, lesson: Lesson, draft: Draft, author: str) -> 
         tx.execute(
             sa.update(lessons).where(lessons.c.id == lesson.id).values(sources=json.dumps(sources, ensure_ascii=False))
         )
+        lesson = evolve(lesson, sources=sources)
+        waits = lesson.state != "candidate" or lesson.asks or mode not in ("trial", "auto")
+        if not waits and not lesson.uses and not _waits(tx, lesson.owner, draft, most, author):
+            lesson = save(tx, evolve(lesson, state="trial"), "it was taught again", author)
     return None, f"it is there already, as {lesson.id}, which is {lesson.state}"
 
 
@@ -254,11 +293,13 @@ def _waits(tx: TablesTransaction, owner: Principal, draft: Draft, most: int, aut
     tried = [one for one in there if one.state == "trial"]
     if len(tried) < _TRIED:
         return ""
-    # One that was followed once is followed again first: a single end may have been judged wrongly.
-    known = [one for one in tried if (one.uses > 1 or (one.offered and not one.uses)) and not one.pinned]
+    known = [one for one in tried if one.offered and not one.pinned]
     if not known:
         return "others are tried first"
-    worst = min(known, key=lambda one: (mean(one.recent), -one.offered))
+    about = rates_of(tx, owner)
+    worst = min(known, key=lambda one: (helps(one, about), -one.offered))
+    if helps(worst, about) > about.once:
+        return "others are tried first"
     save(tx, evolve(worst, state="candidate"), "it waits, as newer ones are tried", author)
     return ""
 
@@ -284,4 +325,4 @@ def _as_it_was(lesson: Lesson, content: str) -> Lesson:
 
 
 def _draft(lesson: Lesson) -> Draft:
-    return Draft(trigger=lesson.trigger, text=lesson.text, tainted=lesson.tainted)
+    return Draft(trigger=lesson.trigger, text=lesson.text, tainted=lesson.tainted, replaces=lesson.replaces)

@@ -1,11 +1,11 @@
 """Which lessons a turn is told: the proven ones that its message calls for, and at most one that is tried."""
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hermes_core.types import Principal
 from hermes_core.values import define
-from hermes_tool_lessons.chances import mean
+from hermes_tool_lessons.chances import Rates, helps, mean, tried_share
 from hermes_tool_lessons.ledger import Ledger
 from hermes_tool_lessons.matching import Called, Index, alike
 from hermes_tool_lessons.rows import Lessons
@@ -13,7 +13,7 @@ from hermes_tool_lessons.values import Lesson
 
 __all__ = ["Selector", "chosen"]
 
-_MOST = 5  # lessons that a turn is told
+_MOST, _HELD = 5, 8  # lessons that a turn is told, and those for which a turn that is told none counts
 _PEOPLE = 64  # whose triggers are kept in memory
 
 
@@ -28,12 +28,15 @@ class Selector:
         """Return the triggers that hold for somebody, as they are now."""
         key = (owner.profile, owner.person)
         index = self._indexes.pop(key, None)
-        if index is None or (index.rev and not await self._rows.stands(index.rev, index.at)):
+        if index is None:
             index = Index()
         self._indexes[key] = index
         if len(self._indexes) > _PEOPLE:
             del self._indexes[next(iter(self._indexes))]
-        told, gone = await self._rows.told(owner, index.rev)
+        if (changed := await self._rows.told(owner, index.rev, index.at)) is None:
+            index = self._indexes[key] = Index()
+            changed = await self._rows.told(owner, 0, 0.0) or ((), ())
+        told, gone = changed
         newest, at = max(((one.rev, one.changed) for one in (*told, *gone)), default=(0, 0.0))
         if newest > index.rev:  # else somebody who looked later was here first
             for one in told:
@@ -47,12 +50,17 @@ class Selector:
         self, owner: Principal, text: str, places: Collection[tuple[str, str]], room: int
     ) -> Sequence[Lesson]:
         """Return the lessons for a message, best first, within so many bytes."""
-        return await self.pick(await self.index(owner), text, places, room)
+        return (await self.pick(await self.index(owner), owner, text, places, room))[0]
 
-    async def pick(self, index: Index, text: str, places: Collection[tuple[str, str]], room: int) -> Sequence[Lesson]:
-        """Return the same of an index that was brought up to date."""
+    async def pick(
+        self, index: Index, owner: Principal, text: str, places: Collection[tuple[str, str]], room: int
+    ) -> tuple[Sequence[Lesson], Sequence[str]]:
+        """Return the same of an index that was brought up to date, and the ids of those that are held back."""
         called = index.called(text, places)
-        return chosen(called, await self._ledger.counts([one.id for one in called]), room) if called else ()
+        if not called:
+            return (), ()
+        there, rates = await self._ledger.counts(owner, [one.id for one in called])
+        return chosen(called, there, rates, room)
 
 
 @define
@@ -64,34 +72,39 @@ class _Choice:
     def rank(self) -> tuple[float, int, str]:
         return (self.called.share * mean(self.lesson.recent), -self.lesson.offered, self.lesson.id)
 
-    def drawn(self, dice: random.Random) -> float:
-        """Draw how well it may do, by what is known of it: so one that a judge erred on comes to its turn again."""
-        wins, recent = self.lesson.recent.count("1"), len(self.lesson.recent)
-        idle = self.lesson.offered - self.lesson.uses
-        return self.called.share * dice.betavariate(1 + 2 * wins, 1 + 2 * (recent - wins) + max(0, idle))
 
+def chosen(
+    called: Sequence[Called], there: Mapping[str, Lesson], rates: Rates, room: int
+) -> tuple[Sequence[Lesson], Sequence[str]]:
+    """Choose of what is called for; and name what is held back, so that it is known how turns go without.
 
-def chosen(called: Sequence[Called], there: Mapping[str, Lesson], room: int) -> Sequence[Lesson]:
-    """Choose of what is called for. One is tried at a time, so that it is known what an outcome says of it.
-
-    What works is not experimented with: nothing is tried where an active lesson has the same trigger, unless its last
-    two uses went badly.
+    One is tried at a time, so that it is known what an outcome says of it: the one that most probably helps. What works
+    is not experimented with: nothing is tried where an active lesson has the same trigger, unless its last two uses
+    went badly. In some of the turns nothing is tried, in most of them where hardly any lesson helps.
     """
     choices = [_Choice(one, there[one.id]) for one in called if one.id in there]
     active = sorted((one for one in choices if one.lesson.state == "active"), key=lambda one: one.rank, reverse=True)
-    picked: list[_Choice] = []
+    picked: list[Lesson] = []
     for one in active:
         size = len(one.lesson.line.encode())
         if len(picked) < _MOST and size <= room:
-            picked.append(one)
+            picked.append(one.lesson)
             room -= size
-    dice = random.Random(f"{[(one.id, one.share) for one in called]}{sum(one.offered for one in there.values())}")  # noqa: S311 - the same for the same, and no secret
-    tried = [(one.drawn(dice), one) for one in choices if one.lesson.state == "trial"]
-    for _, one in sorted(tried, key=lambda pair: (-pair[0], pair[1].lesson.id)):
-        works = any(
-            alike(one.called.words, other.called.words) and not other.lesson.recent.endswith("00") for other in active
-        )
-        if not works and len(picked) < _MOST and len(one.lesson.line.encode()) <= room:
-            picked.append(one)
-            break
-    return [one.lesson for one in picked]
+    tried = [one for one in choices if one.lesson.state == "trial" and not any(_works(one, other) for other in active)]
+    if not tried or len(picked) >= _MOST:
+        return picked, ()
+    hopes = {one.lesson.id: helps(one.lesson, rates) for one in tried}
+    dice = random.Random(f"{[(one.id, one.share) for one in called]}{_turns(there.values())}")  # noqa: S311 - the same for the same, and no secret
+    if dice.random() >= tried_share(list(hopes.values()), rates):
+        likely = sorted(tried, key=lambda one: (-hopes[one.lesson.id], one.lesson.id))
+        return picked, [one.lesson.id for one in likely[:_HELD]]
+    best = max(tried, key=lambda one: (one.called.share * hopes[one.lesson.id], dice.random()))
+    return ([*picked, best.lesson], ()) if len(best.lesson.line.encode()) <= room else (picked, ())
+
+
+def _works(tried: _Choice, active: _Choice) -> bool:
+    return alike(tried.called.words, active.called.words) and not active.lesson.recent.endswith("00")
+
+
+def _turns(lessons: Iterable[Lesson]) -> int:
+    return sum(one.offered + one.held for one in lessons)

@@ -2,11 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Service
 from hermes_core.types import Message, Principal, Text
+from hermes_tool_kit.screens import Screen, Screens
+from hermes_tool_lessons.page import LearnedScreen
 from hermes_tool_lessons.shared import config_of, is_on, is_used, ledger_of, queue_of, reviewer_of, rows_of
 
 __all__ = ["Keeper"]
@@ -16,7 +19,7 @@ _DAY = 86_400.0
 _STALE = 90 * _DAY  # what was told in no turn for so long is let go of
 
 
-class Keeper(Service):
+class Keeper(Service, Screens):
     """Goes on with reviews. It is no reason to begin a host where there is none."""
 
     name = "lessons"
@@ -25,6 +28,10 @@ class Keeper(Service):
     def __init__(self, ctx: PluginContext) -> None:
         self.ctx = ctx
         self._tidied = 0.0
+
+    def screens(self) -> Sequence[Screen]:
+        """The page of what was learned."""
+        return [LearnedScreen(self.ctx)]
 
     async def run(self) -> None:
         """Look until cancelled."""

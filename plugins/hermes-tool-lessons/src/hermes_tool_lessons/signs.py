@@ -8,7 +8,7 @@ from hermes_core.patterns import pattern
 from hermes_core.types import Message, Text, ToolCall, ToolResult
 from hermes_core.values import frozen
 
-__all__ = ["Seen", "followed", "judged", "said_by_person", "seen"]
+__all__ = ["Seen", "followed", "is_check", "judged", "said_by_person", "seen"]
 
 _NO = pattern(
     r"^\W*(?:no|nope|wrong|incorrect|nein|falsch)\b(?!\s+(?:problem|worries|need|rush|hurry|thanks|matter|doubt|idea))"
@@ -85,7 +85,7 @@ def seen(rows: Sequence[Message]) -> Seen:
         retries += before.get(name, False)
         before[name] = bad
         ran = str(call.arguments.get("command", "")) if call else ""
-        if ran and not result.failed and _CHECK.search(ran):
+        if ran and not result.failed and is_check(ran):
             mended = mended or (check is False and not status)
             check, command = not status, " ".join(ran.split())[:_SHOWN]
     said = [part.text for one in turn if one.role == "assistant" for part in one.parts if isinstance(part, Text)]
@@ -95,6 +95,11 @@ def seen(rows: Sequence[Message]) -> Seen:
         outside=any(one.untrusted for one in rows) or any(one.untrusted for one in results),
         acts="\n".join((*acts, *said)),
     )  # fmt: skip
+
+
+def is_check(command: str) -> bool:
+    """Tell whether a command is a test of what was done."""
+    return bool(_CHECK.search(command))
 
 
 def followed(lesson: str, acts: str) -> bool | None:

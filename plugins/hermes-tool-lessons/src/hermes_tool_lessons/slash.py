@@ -8,7 +8,7 @@ from hermes_core.types import Choice, Session, SlashCommand
 
 __all__ = ["slash_commands"]
 
-_VERBS = ("why", "diff", "approve", "reject", "add", "revert", "freeze", "thaw", "review", "report")
+_VERBS = ("why", "diff", "approve", "reject", "add", "revert", "freeze", "thaw", "review", "report", "good", "bad")
 _LISTED = 20
 
 
@@ -32,7 +32,7 @@ async def _do(ctx: PluginContext, session: Session, rest: str) -> str:
     words, owner = words.strip(), session.owner
     if verb in ("", "list"):
         return await _listed(ctx, session)
-    if verb in ("approve", "reject", "add", "revert", "freeze", "thaw", "review"):
+    if verb in ("approve", "reject", "add", "revert", "freeze", "thaw", "review", "good", "bad"):
         _admit(ctx, session)
         return await _change(ctx, session, verb, words)
     if verb == "report":
@@ -65,6 +65,8 @@ async def _change(ctx: PluginContext, session: Session, verb: str, words: str) -
         await doing.review(ctx, owner, session)
         reviewer_of(ctx).wake(session.id)
         return "This conversation is looked back on once it rests; /learned shows what it taught."
+    if verb in ("good", "bad"):
+        return await doing.thumb(ctx, owner, session.id, good=verb == "good", said=words)
     if verb in ("freeze", "thaw") and not words:
         await rows.freeze(owner, on=verb == "freeze")
         return (

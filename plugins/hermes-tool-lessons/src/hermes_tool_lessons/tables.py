@@ -10,12 +10,13 @@ from attrs import evolve, fields
 from hermes_core.codec import clean
 from hermes_core.database import TablesTransaction
 from hermes_core.types import Principal
+from hermes_tool_lessons.chances import Rates
 from hermes_tool_lessons.matching import alike, words_of
 from hermes_tool_lessons.values import Event, Lesson, Review, Version
 
 __all__ = [
-    "CHANGED", "alike_to", "content_of", "events", "found", "frozen", "is_frozen", "lessons", "next_rev", "remove",
-    "reviews", "save", "select_events", "versions", "whose", "write_event",
+    "CHANGED", "alike_to", "content_of", "events", "found", "frozen", "is_frozen", "lessons", "next_rev", "rates",
+    "rates_of", "remove", "reviews", "save", "select_events", "versions", "whose", "write_event",
 ]  # fmt: skip
 
 CHANGED = "lessons"  # what is told when a lesson changed, and the name under which changes come one after the other
@@ -34,6 +35,7 @@ versions = _table("versions", "id", "profile", "person", *(field.name for field 
 events = _table("events", "profile", "person", *(field.name for field in fields(Event)))
 reviews = _table("reviews", *_REVIEW, "holder", "place", "pid", "beat")
 frozen = _table("frozen", "id", "profile", "person", "at")
+rates = _table("rates", "id", "profile", "person", *(field.name for field in fields(Rates)))
 
 
 def whose(table: sa.Table, owner: Principal) -> sa.ColumnElement[bool]:
@@ -113,6 +115,12 @@ def select_events(tx: TablesTransaction, where: sa.ColumnElement[bool], limit: i
     names = [field.name for field in fields(Event)]
     wanted = sa.select(*(events.c[name] for name in names)).where(where).order_by(events.c.at.desc(), events.c.id)
     return [Event(**row) for row in tx.execute(wanted.limit(limit))][::-1]
+
+
+def rates_of(tx: TablesTransaction, owner: Principal) -> Rates:
+    """Return what is known of somebody's turns; what is assumed of everybody's, where that is nothing."""
+    rows = tx.execute(sa.select(*(rates.c[field.name] for field in fields(Rates))).where(whose(rates, owner)))
+    return Rates(**rows[0]) if rows else Rates()
 
 
 def is_frozen(tx: TablesTransaction, owner: Principal) -> bool:

@@ -9,12 +9,15 @@ from hermes_core.types import Principal
 from hermes_core.values import frozen
 
 __all__ = [
-    "LIVE", "LONGEST", "QUOTED", "TRIGGER", "Draft", "Event", "Lesson", "Review", "Scope", "State", "Version",
-    "facts_of", "lesson_id",
+    "LIVE", "LONGEST", "QUOTED", "REPLAY", "TRIGGER", "Draft", "Event", "Lesson", "Review", "Scope", "State", "Version",
+    "facts_of", "lesson_id", "lesson_of",
+    "replay_id",
 ]  # fmt: skip
 
 QUOTED = "what was learned"  # what a message of ours says that it quotes: no person wrote it
 LONGEST, TRIGGER = 400, 160  # characters of a lesson, and of what calls for it
+REPLAY = "what was solved is done again with it first"  # why a lesson waits that no person has to judge
+_REPLAYS = "replay:"
 State: TypeAlias = Literal["candidate", "trial", "active", "retired"]
 Scope: TypeAlias = Literal["person", "project", "chat", "everybody"]
 LIVE: Sequence[State] = ("trial", "active")  # what is told
@@ -41,7 +44,8 @@ class Lesson:
     ``place`` is the folder or chat that it holds in, where its ``scope`` is one. ``tainted``: text from outside was in
     the conversation that it came of. ``asks`` says why only a person may let it in. ``offered`` counts the turns it was
     told in, ``uses`` those in which it was followed and it is known what came of it, ``wins`` those that went well;
-    ``recent`` has the last of them, oldest first. ``last`` is when it was told last.
+    ``recent`` has the last of them, oldest first. ``held`` counts the turns that called for it and were told nothing,
+    to compare, ``held_won`` those that went well. ``last`` is when it was told last.
     """
 
     id: str
@@ -65,6 +69,8 @@ class Lesson:
     offered: int = 0
     uses: int = 0
     wins: int = 0
+    held: int = 0
+    held_won: int = 0
     created: float = 0.0
     changed: float = 0.0
     last: float = 0.0
@@ -144,3 +150,13 @@ def facts_of(event: Event) -> Mapping[str, Any]:
     """Return what is known of a turn."""
     told: Any = json.loads(event.text or "{}")
     return told if isinstance(told, dict) else {}
+
+
+def replay_id(lesson: Lesson) -> str:
+    """Return the name of the replay of a lesson, among the reviews that wait."""
+    return f"{_REPLAYS}{lesson.id}:{lesson.version}"
+
+
+def lesson_of(review: Review) -> str:
+    """Return the lesson that a replay is of; empty for a review."""
+    return review.id.removeprefix(_REPLAYS).partition(":")[0] if review.id.startswith(_REPLAYS) else ""

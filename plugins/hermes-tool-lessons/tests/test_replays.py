@@ -1,0 +1,137 @@
+"""What was solved is done again with a lesson before it is told: recorded results, nothing run, within the budget."""
+
+import json
+
+import pytest
+from attrs import evolve
+
+from hermes_core.control import ModelsBroker
+from hermes_core.kinds import tool
+from hermes_core.testing import Call
+from hermes_core.types import Model, ModelRow
+from hermes_core.values import frozen
+from hermes_tool_lessons.replaying import replay
+from hermes_tool_lessons.shared import reviewer_of
+
+from .conftest import reply, texts
+
+ISO = {"trigger": "stratus deploy", "text": "Use `--iso` for dates."}
+RICH = {"learning.share": 99.0, "learning.idle_seconds": 3600}
+
+
+@frozen
+class Line:
+    command: str
+
+
+RAN: list[str] = []
+
+
+@tool(name="ship", toolset="shipping")
+async def ship_tool(line: Line) -> str:
+    """Run a line."""
+    RAN.append(line.command)
+    return f"did {line.command}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran():
+    RAN.clear()
+
+
+async def solved_and_reviewed(here):
+    """A task with a tool that its person thanks for; and one that goes wrong, of which a review learns."""
+    await here.say("Deploy build 7 on stratus.", "old")
+    await here.say("Perfect, thanks.", "old")
+    await here.say("Deploy build 8 on stratus.")
+    await here.say("No, dates must be ISO.")
+    for one in await here.queue.open():
+        await here.queue.plan(one.owner, one.session, "", 0.0, asked=True)
+    await reviewer_of(here.ctx).look()
+
+
+def steps(*replayed):
+    first = [Call("ship", {"command": "deploy 7"}), "Deployed.", "Welcome."]
+    return [*first, "Deployed.", "Again.", *replayed]
+
+
+@pytest.mark.parametrize(
+    ("replayed", "state", "said"),
+    [
+        # Without, then with it: the same call, the same end.
+        ([Call("ship", {"command": "deploy  7"}), "Done."] * 2, "trial", "it broke none"),
+        # With it the model does something that was never recorded, twice.
+        ([Call("ship", {"command": "deploy 7"}), "Done.", *[Call("ship", {"command": "rm 7"})] * 2], "candidate",
+         "a task that was solved is not: 'Deploy build 7 on stratus.'"),
+        # Once by chance.
+        ([Call("ship", {"command": "deploy 7"}), "Done.", "I refuse.", Call("ship", {"command": "deploy 7"}), "Done."],
+         "trial", "it broke none"),
+        # The model of today does it another way, whatever it is told: that says nothing of the lesson.
+        (["I do it otherwise."], "trial", "it broke none"),
+    ],
+)  # fmt: skip
+async def test_what_breaks_a_solved_task_waits_for_a_person(house, replayed, state, said) -> None:
+    here = house(*steps(*replayed), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **RICH)
+    await solved_and_reviewed(here)
+    lesson = await here.only()
+    assert lesson.state == state
+    assert said in lesson.why
+    assert RAN == ["deploy 7"], "nothing is run again"
+    asked = [one for one in here.model.requests if "Deploy build 7" in texts(one.messages[1])][3:]
+    told = ["Use `--iso`" in "".join(map(texts, one.messages)) for one in asked]
+    assert told[0] is False
+    assert any(told) is (len(replayed) > 1)
+    assert len(asked) == len(replayed)
+    (row,) = [one for one in await here.queue.list(here.me) if not one.session]
+    assert row.state == "done"
+    assert row.tokens > 0
+    assert bool(lesson.asks) is (state == "candidate")
+
+
+async def test_a_lesson_that_broke_a_task_is_let_in_by_a_person_only(house) -> None:
+    bad = [Call("ship", {"command": "deploy 7"}), "Done.", "No.", "No."]
+    here = house(*steps(*bad), "Fine.", reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **RICH)
+    await solved_and_reviewed(here)
+    lesson = await here.only()
+    assert "Use `--iso`" not in await here.say("Deploy build 9 on stratus.", "t")
+    assert (await here.rows.settle(here.me, lesson.id, "active", "yes")).state == "active"
+
+
+async def test_it_waits_while_reviews_used_their_share_and_what_was_done_is_not_done_again(house) -> None:
+    again = [Call("ship", {"command": "deploy 7"}), "Done."]
+    here = house(*steps(*again * 2), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto")
+    await solved_and_reviewed(here)
+    lesson = await here.only()
+    assert (lesson.state, lesson.asks) == ("candidate", "what was solved is done again with it first")
+    many = len(here.model.requests)
+    (due,) = [one for one in await here.queue.open() if not one.session]
+    old = [one for one in await here.ledger.solved(here.me, 0.0, 9) if one.session == "old"]
+    event = evolve(old[0], id=f"{due.id}/{old[0].turn}", kind="replay", lesson=due.id, text="", value=50.0)
+    await here.ledger.write(here.me, event)  # as a process wrote that died then
+    await reviewer_of(here.ctx).step(due)
+    assert (await here.only()).state == "trial"
+    assert len(here.model.requests) == many
+    assert json.loads((await here.rows.versions(lesson.id))[-1].content)["asks"] == ""
+
+
+async def test_a_lesson_that_no_solved_task_calls_for_costs_nothing(house) -> None:
+    here = house(*steps(), reviews=[reply({"trigger": "kesto sync", "text": "Use `--b`."})], plugins=[ship_tool],
+                 mode="auto")  # fmt: skip
+    await solved_and_reviewed(here)
+    lesson = await here.only()
+    assert (lesson.state, lesson.why) == ("trial", "no solved task calls for it")
+
+
+class Elsewhere(ModelsBroker):
+    async def current(self):
+        return ModelRow(provider="elsewhere", model=Model(name="x"))
+
+
+async def test_a_conversation_that_was_held_with_another_service_is_not_shown_to_this_one(house) -> None:
+    here = house(*steps(), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto")
+    await solved_and_reviewed(here)
+    (due,) = [one for one in await here.queue.open() if not one.session]
+    rich = evolve(here.ctx, models=Elsewhere(), config=evolve(here.ctx.config, share=99.0))
+    assert await replay(rich, due) == 0
+    assert (await here.only()).state == "trial"
+    assert len(here.model.requests) == 5, "nobody was asked again"
