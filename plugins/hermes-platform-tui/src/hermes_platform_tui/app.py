@@ -18,11 +18,11 @@ from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher
 
 from hermes_core import __version__
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Console
 from hermes_core.types import Envelope, Event, Message, SlashCommand
 from hermes_platform_tui.config import Config
+from hermes_platform_tui.distant import Distant
 from hermes_platform_tui.look.driver import BackgroundSeen
 from hermes_platform_tui.look.first import FirstScreen
 from hermes_platform_tui.look.statusbar import Detail, StatusBar
@@ -30,13 +30,15 @@ from hermes_platform_tui.look.themes import variable_defaults
 from hermes_platform_tui.look.wardrobe import Wardrobe
 from hermes_platform_tui.overlays import Overlays
 from hermes_platform_tui.questions import Questions
-from hermes_platform_tui.tabs import TabRow, Tabs
+from hermes_platform_tui.tabs import FIRST, TabRow, Tabs
 from hermes_platform_tui.terminal.safe import SafeApp
 from hermes_platform_tui.terminal.terminal import Terminal
 from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.view import ChatView
 
 if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+    from hermes_platform_tui.distant import Around
     from hermes_platform_tui.screens.palette import Entry
 
 __all__ = ["HermesApp"]
@@ -82,7 +84,7 @@ class HermesApp(SafeApp[int]):
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
     ]
 
-    def __init__(self, config: Config, ctx: PluginContext, console: Console, send: Callable[[Envelope], None]) -> None:
+    def __init__(self, config: Config, ctx: "Around", console: Console, send: Callable[[Envelope], None]) -> None:
         self.settings_of_screen, self.ctx, self.talks = config, ctx, console
         super().__init__()
         self.wardrobe, self.terminal = Wardrobe(self, config, ctx.paths.home), Terminal(self, config)
@@ -98,6 +100,10 @@ class HermesApp(SafeApp[int]):
         self.leaving = False
         self.tabs = Tabs(self, self._make_view)
         self.view = self.tabs.views[0]  # the conversation that is looked at
+
+    async def whole(self) -> "PluginContext":
+        """All that a plugin gets: a screen that knows a host alone opens a kernel for it, once. Raises HermesError."""
+        return await self.ctx.open() if isinstance(self.ctx, Distant) else self.ctx
 
     def get_default_screen(self) -> FirstScreen:
         """The screen that is there from the beginning."""
@@ -118,6 +124,7 @@ class HermesApp(SafeApp[int]):
 
     async def _first_frame(self) -> None:
         self.drawn.set()
+        await self.view.furnish()
         await self.mount(TabRow(), before=0)
         self.prepare()
         await self.release_input()
@@ -227,6 +234,7 @@ class HermesApp(SafeApp[int]):
             send=self._send,
             history=history,
             session=session,
+            furnished=bool(session) or chat != FIRST,
         )
 
     @on(TabRow.Chosen)

@@ -4,23 +4,24 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Console, Platform
+from hermes_core.kinds import Console
 from hermes_core.types import Chat, Envelope, Event, Feature, Message, Question, Sent, SlashCommand, Verdict
+from hermes_platform_kit.fronted import Fronted
 from hermes_platform_tui.commands import own_commands
 from hermes_platform_tui.config import Config
 
 if TYPE_CHECKING:
     from hermes_platform_tui.app import HermesApp
+    from hermes_platform_tui.distant import Around
 
 __all__ = ["Tui"]
 
 
-class Tui(Platform):
+class Tui(Fronted):
     """The full-screen terminal.
 
     ``size`` and ``headless`` are for tests: the screen is drawn, and no terminal is touched.
@@ -28,10 +29,11 @@ class Tui(Platform):
 
     name = "tui"
     account = "tty"
+    front = "hermes_platform_tui.distant:make"
     features = frozenset({Feature.LIVE})
 
     def __init__(
-        self, config: Config, ctx: PluginContext, *, headless: bool = False, size: tuple[int, int] | None = None
+        self, config: Config, ctx: "Around", *, headless: bool = False, size: tuple[int, int] | None = None
     ) -> None:
         self._config, self._ctx = config, ctx
         self._headless, self._size = headless, size
@@ -48,6 +50,18 @@ class Tui(Platform):
 
     def commands(self) -> Sequence[SlashCommand]:
         return own_commands(lambda: self._app)
+
+    def shown(self) -> Mapping[str, Any]:
+        from attrs import asdict
+
+        from hermes_platform_tui.told import first
+
+        return {"config": asdict(self._config), **first(self._ctx)}  # type: ignore[arg-type]  # it is of attrs
+
+    async def asked(self, what: str, given: Mapping[str, Any]) -> Any:
+        from hermes_platform_tui.told import told
+
+        return await told(self._ctx, what, given)
 
     @property
     def app(self) -> "HermesApp":

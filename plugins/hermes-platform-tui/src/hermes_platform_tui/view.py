@@ -6,8 +6,9 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import uuid4
 
 from attrs import evolve
@@ -20,7 +21,6 @@ from textual.message import Message as Notice
 from textual.widget import Widget
 from textual.widgets import Static
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import Console
 from hermes_core.types import (
@@ -43,6 +43,9 @@ from hermes_platform_tui.questions import Waiting
 from hermes_platform_tui.searchbar import SearchBar
 from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.usage import added, figures
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.distant import Around
 
 __all__ = ["ChatView"]
 
@@ -93,13 +96,15 @@ class ChatView(Vertical):
         chat: str,
         *,
         config: Config,
-        ctx: PluginContext,
+        ctx: "Around",
         console: Console,
         person: str,
         send: Callable[[Envelope], None],
         history: Path | None,
         session: str = "",
+        furnished: bool = True,
     ) -> None:
+        """One that is not ``furnished`` has only where to write, until ``furnish``."""
         super().__init__(id=f"view-{chat}")
         self.chat, self.person = chat, person
         self._config, self._ctx, self._talks, self._send = config, ctx, console, send
@@ -119,6 +124,7 @@ class ChatView(Vertical):
         )
         self.transcript, self.search_bar = Transcript(config=config, picture=self._picture), SearchBar()
         self.greeting = Static("", id="greeting")
+        self._room = None if furnished else Vertical()  # what the transcript will take
         self._began = 0.0
         self.usage = self._before = Usage()  # what the session used before the turn that runs
         self._sent: deque[str] = deque()  # what was said and has not begun
@@ -126,14 +132,27 @@ class ChatView(Vertical):
 
     def compose(self) -> ComposeResult:
         """What was said, and where to write. The greeting, which has no words yet, comes after the first frame."""
-        yield self.search_bar
-        yield self.transcript
+        if self._room:
+            yield self._room
+        else:
+            yield self.search_bar
+            yield self.transcript
         yield self.composer
+
+    async def furnish(self) -> None:
+        """Put in what a first frame is without, as nothing was said yet."""
+        if self._room:
+            room, self._room = self._room, None
+            with self.app.batch_update():
+                await self.mount(self.search_bar, self.transcript, before=room)
+                await room.remove()
+                await self.mount(self.greeting, before=self.transcript)
 
     def on_mount(self) -> None:
         """Look now and then at what runs beside it."""
         self.set_interval(_LOOK, self._look)
-        self.call_after_refresh(self.mount, self.greeting, before=self.transcript)
+        if self._room is None:
+            self.call_after_refresh(self.mount, self.greeting, before=self.transcript)
 
     # --- what the person does -------------------------------------------------------------------------------------
 
@@ -144,8 +163,10 @@ class ChatView(Vertical):
 
     def say(self, text: str, attachments: Sequence[Blob] = ()) -> None:
         """Send what a person says; a screen that has the name of a command opens instead."""
-        if self.app.overlays.opens(text):  # type: ignore[attr-defined]
-            return
+        if not self.app.overlays.opens(text, partial(self._tell, text, attachments)):  # type: ignore[attr-defined]
+            self._tell(text, attachments)
+
+    def _tell(self, text: str, attachments: Sequence[Blob]) -> None:
         self.begin()
         self._fold_as(text.split())
         command = text.lstrip().startswith("/") and not text.lstrip().startswith("//")

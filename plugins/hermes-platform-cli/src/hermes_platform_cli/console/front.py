@@ -1,0 +1,125 @@
+"""A screen of a host in a process that has loaded nothing: drawn first; a kernel is opened once one is asked."""
+
+import asyncio
+import gc
+import logging
+import socket
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.errors import HermesError, PluginError, UserError
+from hermes_core.types import Principal
+from hermes_platform_cli.console.elsewhere import LARGEST, Elsewhere
+from hermes_platform_cli.console.line import Line
+from hermes_platform_kit.fronted import Fronted, Ways
+
+if TYPE_CHECKING:
+    from hermes_core import Hermes
+    from hermes_core.context import PluginContext
+
+__all__ = ["carry"]
+
+_STARTED = 1.0  # seconds after which garbage is collected again: what starts is imported by then
+_WRITES = 1.5  # seconds for what threads still write once all is over
+
+
+def carry(program: str, _home: str, connection: socket.socket, offer: Mapping[str, Any]) -> int | None:
+    """Carry the first platform of a host's offer that fits this terminal; the exit status. None where none does."""
+    screen = _Screen(program, offer)
+    platform = screen.platform()
+    if platform is None:
+        return None
+    try:
+        # The process ends by whoever called: what is left of the loop would only take the person's time.
+        return asyncio.Runner().run(screen.serve(platform, connection))
+    except HermesError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
+        return 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+
+
+class _Screen:
+    """One platform of an offer, and what it may ask."""
+
+    def __init__(self, program: str, offer: Mapping[str, Any]) -> None:
+        self._program, self._offer, self._owner = program, offer, Principal(**offer["owner"])
+        self._line: Line | None = None
+        self._name = ""
+        self._kernel: Hermes | None = None
+        self._opening = asyncio.Lock()
+
+    def platform(self) -> Fronted | None:
+        """Return the first that fits this terminal."""
+        for one in self._offer["platforms"]:
+            module, _, function = one["front"].partition(":")
+            ways = Ways(one["shown"], self._owner, self._ask, self._open)
+            made: Fronted = getattr(import_module(module), function)(ways)
+            if not made.unfit():
+                self._name = one["name"]
+                return made
+        return None
+
+    async def serve(self, platform: Fronted, connection: socket.socket) -> int:
+        """Carry it until those on it leave, or the host ends; the exit status."""
+        loop = asyncio.get_running_loop()
+        loop.call_later(_STARTED, gc.freeze)
+        loop.call_later(_STARTED, gc.enable)
+        connection.setblocking(False)
+        reader, writer = await asyncio.open_unix_connection(sock=connection, limit=LARGEST)
+        line = self._line = Line(writer)
+        logging.raiseExceptions = False
+        for name in ("hermes", "hermes_core"):
+            logger = logging.getLogger(name)
+            logger.propagate, logger.handlers[:] = False, [_Log(line, loop)]
+        loop.set_exception_handler(
+            lambda _, told: logging.getLogger("hermes").error("%s", told["message"], exc_info=told.get("exception"))
+        )
+        carried = Elsewhere(
+            (self._program, self._owner),
+            platform,
+            self._offer["session"],
+            reader,
+            line,
+            require=_allowed,
+            facts=self._offer["facts"],
+        )
+        try:
+            return await carried.serve()
+        finally:
+            if self._kernel:
+                await self._kernel.close()
+            await asyncio.wait({asyncio.ensure_future(loop.shutdown_default_executor())}, timeout=_WRITES)
+
+    async def _ask(self, what: str, given: Mapping[str, Any]) -> Any:
+        if self._line is None:
+            raise HermesError("Nobody is here who could be asked yet.")
+        return await self._line.ask("platform", "", what, given=given)
+
+    async def _open(self) -> "PluginContext":
+        async with self._opening:
+            if self._kernel is None:
+                from hermes_core import Hermes
+
+                self._kernel = Hermes()
+            runtime = self._kernel.runtime
+            return runtime.plugin_context(runtime.index.contributing("platforms", self._name)[0])
+
+
+class _Log(logging.Handler):
+    """What goes wrong here is written into the log by the host, which knows what is masked in it."""
+
+    def __init__(self, line: Line, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(logging.WARNING)
+        self._line, self._loop = line, loop
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it, from whatever thread."""
+        text = f"{record.name}: {self.format(record)}"
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(lambda: self._line.say(log=text))
+
+
+def _allowed(_permission: str, _did: str) -> None:
+    """Refuse nothing: the host has looked at what the plugin may ask; its platform there does what is asked."""
