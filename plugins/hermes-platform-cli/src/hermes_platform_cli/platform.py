@@ -13,7 +13,8 @@ from hermes_core.kinds import Console
 from hermes_core.types import Chat, Ended, Envelope, Event, Feature, Message, Question, Sent, Started, Text, Verdict
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.streams import Streams
-from hermes_platform_kit.fronted import Fronted, Ways
+from hermes_platform_kit.front import Front, Ways
+from hermes_platform_kit.fronted import Fronted
 
 if TYPE_CHECKING:
     from prompt_toolkit.input import Input
@@ -236,9 +237,22 @@ class Cli(Fronted):
         return True
 
 
-def make(ways: Ways) -> Cli:
-    """Make the platform of a process that knows a host alone. Raises KeyError and TypeError for what is none."""
-    return Cli(Config(**ways.shown["config"]), Path(ways.shown["data"]))
+class Line(Front):
+    """The terminal of a process that knows a host alone; its first line says who answers, which the host knows."""
+
+    def __init__(self, config: Config, data: Path) -> None:
+        self._platform = Cli(config, data)
+
+    def unfit(self) -> str:
+        return self._platform.unfit()
+
+    def platform(self) -> Cli:
+        return self._platform
+
+
+def make(ways: Ways) -> Line:
+    """Make it. Raises KeyError and TypeError where a host says something else of it."""
+    return Line(Config(**ways.shown["config"]), Path(ways.shown["data"]))
 
 
 def _user() -> str:

@@ -19,8 +19,6 @@ from textual.widgets import ContentSwitcher
 
 from hermes_core import __version__
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Console
-from hermes_core.types import Envelope, Event, Message, SlashCommand
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.distant import Distant
 from hermes_platform_tui.look.driver import BackgroundSeen
@@ -33,13 +31,15 @@ from hermes_platform_tui.questions import Questions
 from hermes_platform_tui.tabs import FIRST, TabRow, Tabs
 from hermes_platform_tui.terminal.safe import SafeApp
 from hermes_platform_tui.terminal.terminal import Terminal
-from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.view import ChatView
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
+    from hermes_core.kinds import Console
+    from hermes_core.types import Envelope, Event, Message, SlashCommand
     from hermes_platform_tui.distant import Around
     from hermes_platform_tui.screens.palette import Entry
+    from hermes_platform_tui.transcript import Transcript
 
 __all__ = ["HermesApp"]
 
@@ -84,7 +84,7 @@ class HermesApp(SafeApp[int]):
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
     ]
 
-    def __init__(self, config: Config, ctx: "Around", console: Console, send: Callable[[Envelope], None]) -> None:
+    def __init__(self, config: Config, ctx: "Around", console: "Console", send: Callable[["Envelope"], None]) -> None:
         self.settings_of_screen, self.ctx, self.talks = config, ctx, console
         super().__init__()
         self.wardrobe, self.terminal = Wardrobe(self, config, ctx.paths.home), Terminal(self, config)
@@ -168,7 +168,7 @@ class HermesApp(SafeApp[int]):
 
     # --- between the kernel and the conversations -------------------------------------------------------------------
 
-    def deliver(self, chat: str, what: Event | Message) -> None:
+    def deliver(self, chat: str, what: "Event | Message") -> None:
         """Show something in a chat; one that is not there any more shows nothing."""
         view = self.tabs.of(chat)
         if view is None or self.leaving:
@@ -201,7 +201,7 @@ class HermesApp(SafeApp[int]):
         """Whether there is anything to draw on."""
         return bool(self._running and self.screen_stack and self.screen_stack[0].is_attached)
 
-    def begin(self, command: SlashCommand) -> None:
+    def begin(self, command: "SlashCommand") -> None:
         """Run a command that needs no words; begin to write one that does."""
         if command.usage and not command.usage.startswith("["):
             self.view.composer.set_text(f"/{command.name} ")
@@ -308,13 +308,13 @@ class HermesApp(SafeApp[int]):
         """Back from the panel to the conversation; the panel stays."""
         self.view.composer.focus_input()
 
-    @on(Transcript.Copied)
-    def _copied(self, event: Transcript.Copied) -> None:
+    def on_transcript_copied(self, event: "Transcript.Copied") -> None:
+        """Something is wanted on the clipboard."""
         event.stop()
         self.terminal.copy(event.text)
 
-    @on(Transcript.LinkOpened)
-    def _link_opened(self, event: Transcript.LinkOpened) -> None:
+    def on_transcript_link_opened(self, event: "Transcript.LinkOpened") -> None:
+        """A link is to be opened."""
         event.stop()
         self.open_url(event.url)
 

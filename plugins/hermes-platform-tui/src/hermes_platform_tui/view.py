@@ -6,7 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import uuid4
@@ -22,30 +22,18 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.kinds import Console
-from hermes_core.types import (
-    Blob,
-    Choice,
-    Ended,
-    Envelope,
-    Event,
-    Message,
-    Session,
-    Started,
-    Text,
-    Usage,
-    Used,
-)
 from hermes_platform_tui.composer import Composer
 from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.look.statusbar import Facts, git_branch
 from hermes_platform_tui.questions import Waiting
-from hermes_platform_tui.searchbar import SearchBar
-from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.usage import added, figures
 
 if TYPE_CHECKING:
+    from hermes_core.kinds import Console
+    from hermes_core.types import Blob, Choice, Ended, Envelope, Event, Message, Session, Started, Usage, Used
     from hermes_platform_tui.distant import Around
+    from hermes_platform_tui.searchbar import SearchBar
+    from hermes_platform_tui.transcript import Transcript
 
 __all__ = ["ChatView"]
 
@@ -80,14 +68,14 @@ class ChatView(Vertical):
     class Arrived(Notice):
         """The kernel has something to show."""
 
-        def __init__(self, what: Event | Message) -> None:
+        def __init__(self, what: "Event | Message") -> None:
             super().__init__()
             self.what = what
 
     class Rested(Notice):
         """A turn came to its end."""
 
-        def __init__(self, view: "ChatView", ended: Ended, seconds: float) -> None:
+        def __init__(self, view: "ChatView", ended: "Ended", seconds: float) -> None:
             super().__init__()
             self.view, self.ended, self.seconds = view, ended, seconds
 
@@ -97,9 +85,9 @@ class ChatView(Vertical):
         *,
         config: Config,
         ctx: "Around",
-        console: Console,
+        console: "Console",
         person: str,
-        send: Callable[[Envelope], None],
+        send: "Callable[[Envelope], None]",
         history: Path | None,
         session: str = "",
         furnished: bool = True,
@@ -122,13 +110,39 @@ class ChatView(Vertical):
             paste_characters=config.paste_characters,
             placeholder="Ask anything. / for commands, @ for files, F1 for help",
         )
-        self.transcript, self.search_bar = Transcript(config=config, picture=self._picture), SearchBar()
         self.greeting = Static("", id="greeting")
         self._room = None if furnished else Vertical()  # what the transcript will take
         self._began = 0.0
-        self.usage = self._before = Usage()  # what the session used before the turn that runs
         self._sent: deque[str] = deque()  # what was said and has not begun
         self._syncing: asyncio.Task[None] | None = None
+
+    # What a first frame does without is imported after it.
+
+    @cached_property
+    def transcript(self) -> "Transcript":
+        """What was said."""
+        from hermes_platform_tui.transcript import Transcript
+
+        return Transcript(config=self._config, picture=self._picture)
+
+    @cached_property
+    def search_bar(self) -> "SearchBar":
+        """Where one searches it."""
+        from hermes_platform_tui.searchbar import SearchBar
+
+        return SearchBar()
+
+    @cached_property
+    def usage(self) -> "Usage":
+        """What the session used."""
+        return self._before
+
+    @cached_property
+    def _before(self) -> "Usage":
+        """What it used before the turn that runs."""
+        from hermes_core.types import Usage
+
+        return Usage()
 
     def compose(self) -> ComposeResult:
         """What was said, and where to write. The greeting, which has no words yet, comes after the first frame."""
@@ -161,12 +175,14 @@ class ChatView(Vertical):
         event.stop()
         self.say(event.text, event.attachments)
 
-    def say(self, text: str, attachments: Sequence[Blob] = ()) -> None:
+    def say(self, text: str, attachments: Sequence["Blob"] = ()) -> None:
         """Send what a person says; a screen that has the name of a command opens instead."""
         if not self.app.overlays.opens(text, partial(self._tell, text, attachments)):  # type: ignore[attr-defined]
             self._tell(text, attachments)
 
-    def _tell(self, text: str, attachments: Sequence[Blob]) -> None:
+    def _tell(self, text: str, attachments: Sequence["Blob"]) -> None:
+        from hermes_core.types import Envelope, Message, Text
+
         self.begin()
         self._fold_as(text.split())
         command = text.lstrip().startswith("/") and not text.lstrip().startswith("//")
@@ -210,7 +226,7 @@ class ChatView(Vertical):
         """Stop the turn that runs; False when none does."""
         return await self._talks.interrupt(self.chat)
 
-    async def _complete(self, text: str, cursor: int) -> Sequence[Choice]:
+    async def _complete(self, text: str, cursor: int) -> Sequence["Choice"]:
         try:
             return await self._talks.complete(self.chat, text[:cursor])
         except HermesError:  # nobody is told so while they type; the turn will say it
@@ -238,28 +254,28 @@ class ChatView(Vertical):
         """A page up or down."""
         self.transcript.turn_page(pages)
 
-    @on(SearchBar.Sought)
-    def _sought(self, event: SearchBar.Sought) -> None:
+    def on_search_bar_sought(self, event: "SearchBar.Sought") -> None:
+        """Other words are looked for."""
         event.stop()
         self.search_bar.show(self.transcript.search.begin(event.words))
 
-    @on(SearchBar.Stepped)
-    def _stepped(self, event: SearchBar.Stepped) -> None:
+    def on_search_bar_stepped(self, event: "SearchBar.Stepped") -> None:
+        """Another hit is wanted."""
         event.stop()
         self.search_bar.show(self.transcript.search.step(1 if event.by > 0 else -1))
 
-    @on(SearchBar.Closed)
-    def _search_closed(self, event: SearchBar.Closed) -> None:
+    def on_search_bar_closed(self, event: "SearchBar.Closed") -> None:
+        """The search is over."""
         event.stop()
         self.transcript.search.begin("")
         self.composer.focus_input()
 
-    @on(Transcript.Searched)
-    def _searched(self, event: Transcript.Searched) -> None:
+    def on_transcript_searched(self, event: "Transcript.Searched") -> None:
+        """The search has gone on."""
         event.stop()
         self.search_bar.show(event.state)
 
-    def _picture(self, blob: Blob) -> Widget | None:
+    def _picture(self, blob: "Blob") -> Widget | None:
         from hermes_platform_tui.terminal.fit import Capabilities
         from hermes_platform_tui.terminal.pictures import how_to, picture
 
@@ -272,14 +288,18 @@ class ChatView(Vertical):
 
     @on(Arrived)
     def _arrived(self, event: Arrived) -> None:
+        from hermes_core.types import Message
+
         event.stop()
         if isinstance(event.what, Message):
             self._told(event.what)
             return
         self.show(event.what)
 
-    def show(self, event: Event) -> None:
+    def show(self, event: "Event") -> None:
         """Show an event of a turn."""
+        from hermes_core.types import Ended, Started, Used
+
         match event:
             case Started():
                 self._started(event)
@@ -291,13 +311,15 @@ class ChatView(Vertical):
                 return
         self.transcript.show(event)
 
-    def _told(self, message: Message) -> None:
+    def _told(self, message: "Message") -> None:
+        from hermes_core.types import Text
+
         text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
         if text:
             self.transcript.answer(text)
         self.sync()
 
-    def _started(self, event: Started) -> None:
+    def _started(self, event: "Started") -> None:
         if not self.facts.busy:
             self._began = time.monotonic()
             from hermes_platform_tui.markdown.code import warm
@@ -310,11 +332,11 @@ class ChatView(Vertical):
         if event.session_id:
             self.session = event.session_id
 
-    def _used(self, event: Used) -> None:
+    def _used(self, event: "Used") -> None:
         self.usage = added(self._before, event.usage)
         self.facts_are(used=event.context, window=event.window or self.facts.window, **figures(self.usage))
 
-    def _ended(self, event: Ended) -> None:
+    def _ended(self, event: "Ended") -> None:
         seconds = time.monotonic() - self._began if self._began else 0.0
         self.usage = self._before = added(self._before, event.usage)
         self.facts_are(busy=False, seconds=seconds, queued=len(self._sent), **figures(self.usage))
@@ -370,6 +392,8 @@ class ChatView(Vertical):
 
     async def load(self) -> None:
         """Show the session from the store; one that has no row yet is empty. What waits to be answered stays."""
+        from hermes_core.types import Usage
+
         known: Session | None = None
         try:
             known = await self._ctx.sessions.get(self._ctx.owner, self.session)
@@ -399,8 +423,8 @@ class ChatView(Vertical):
         named = [job.title.partition(":")[0] for job in working if job.kind == "other" and ":" in job.title[:25]]
         self.facts_are(agents=agents, processes=len(working) - agents - len(named), other=", ".join(named[:1]))
 
-    @on(Transcript.RetryWanted)
-    def _retry(self, event: Transcript.RetryWanted) -> None:
+    def on_transcript_retry_wanted(self, event: "Transcript.RetryWanted") -> None:
+        """The turn that failed is to be tried again."""
         event.stop()
         self.say("/retry")
 

@@ -10,14 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import HermesError, PluginError, UserError
-from hermes_core.types import Principal
-from hermes_platform_cli.console.elsewhere import LARGEST, Elsewhere
-from hermes_platform_cli.console.line import Line
-from hermes_platform_kit.fronted import Fronted, Ways
+from hermes_platform_kit.front import Front, Ways
 
 if TYPE_CHECKING:
     from hermes_core import Hermes
     from hermes_core.context import PluginContext
+    from hermes_platform_cli.console.line import Line
 
 __all__ = ["carry"]
 
@@ -28,12 +26,12 @@ _WRITES = 1.5  # seconds for what threads still write once all is over
 def carry(program: str, _home: str, connection: socket.socket, offer: Mapping[str, Any]) -> int | None:
     """Carry the first platform of a host's offer that fits this terminal; the exit status. None where none does."""
     screen = _Screen(program, offer)
-    platform = screen.platform()
-    if platform is None:
+    front = screen.front()
+    if front is None:
         return None
     try:
         # The process ends by whoever called: what is left of the loop would only take the person's time.
-        return asyncio.Runner().run(screen.serve(platform, connection))
+        return asyncio.Runner().run(screen.serve(front, connection))
     except HermesError as error:
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
@@ -44,26 +42,31 @@ class _Screen:
     """One platform of an offer, and what it may ask."""
 
     def __init__(self, program: str, offer: Mapping[str, Any]) -> None:
-        self._program, self._offer, self._owner = program, offer, Principal(**offer["owner"])
+        self._program, self._offer = program, offer
         self._line: Line | None = None
         self._name = ""
         self._kernel: Hermes | None = None
         self._opening = asyncio.Lock()
 
-    def platform(self) -> Fronted | None:
+    def front(self) -> Front | None:
         """Return the first that fits this terminal."""
         for one in self._offer["platforms"]:
             module, _, function = one["front"].partition(":")
-            ways = Ways(one["shown"], self._owner, self._ask, self._open)
-            made: Fronted = getattr(import_module(module), function)(ways)
+            ways = Ways(one["shown"], self._offer["owner"], self._ask, self._open)
+            made: Front = getattr(import_module(module), function)(ways)
             if not made.unfit():
                 self._name = one["name"]
                 return made
         return None
 
-    async def serve(self, platform: Fronted, connection: socket.socket) -> int:
-        """Carry it until those on it leave, or the host ends; the exit status."""
+    async def serve(self, front: Front, connection: socket.socket) -> int:
+        """Draw it, and carry it until those on it leave, or the host ends; the exit status."""
         loop = asyncio.get_running_loop()
+        await front.draw(self._offer["facts"])
+        from hermes_core.types import Principal
+        from hermes_platform_cli.console.elsewhere import LARGEST, Elsewhere
+        from hermes_platform_cli.console.line import Line
+
         loop.call_later(_STARTED, gc.freeze)
         loop.call_later(_STARTED, gc.enable)
         connection.setblocking(False)
@@ -77,8 +80,8 @@ class _Screen:
             lambda _, told: logging.getLogger("hermes").error("%s", told["message"], exc_info=told.get("exception"))
         )
         carried = Elsewhere(
-            (self._program, self._owner),
-            platform,
+            (self._program, Principal(**self._offer["owner"])),
+            front.platform(),
             self._offer["session"],
             reader,
             line,
@@ -110,7 +113,7 @@ class _Screen:
 class _Log(logging.Handler):
     """What goes wrong here is written into the log by the host, which knows what is masked in it."""
 
-    def __init__(self, line: Line, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, line: "Line", loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(logging.WARNING)
         self._line, self._loop = line, loop
 
