@@ -124,10 +124,10 @@ class HermesApp(SafeApp[int]):
 
     async def _first_frame(self) -> None:
         self.drawn.set()
+        await self.release_input()
         await self.view.furnish()
         await self.mount(TabRow(), before=0)
         self.prepare()
-        await self.release_input()
 
     @work(exclusive=True, group="prepare", exit_on_error=False)
     async def prepare(self) -> None:

@@ -43,7 +43,7 @@ class _Screen:
 
     def __init__(self, program: str, offer: Mapping[str, Any]) -> None:
         self._program, self._offer = program, offer
-        self._line: Line | None = None
+        self._line: asyncio.Future[Line]
         self._name = ""
         self._kernel: Hermes | None = None
         self._opening = asyncio.Lock()
@@ -62,6 +62,7 @@ class _Screen:
     async def serve(self, front: Front, connection: socket.socket) -> int:
         """Draw it, and carry it until those on it leave, or the host ends; the exit status."""
         loop = asyncio.get_running_loop()
+        self._line = loop.create_future()
         await front.draw(self._offer["facts"])
         from hermes_core.types import Principal
         from hermes_platform_cli.console.elsewhere import LARGEST, Elsewhere
@@ -71,7 +72,8 @@ class _Screen:
         loop.call_later(_STARTED, gc.enable)
         connection.setblocking(False)
         reader, writer = await asyncio.open_unix_connection(sock=connection, limit=LARGEST)
-        line = self._line = Line(writer)
+        line = Line(writer)
+        self._line.set_result(line)
         logging.raiseExceptions = False
         for name in ("hermes", "hermes_core"):
             logger = logging.getLogger(name)
@@ -96,9 +98,7 @@ class _Screen:
             await asyncio.wait({asyncio.ensure_future(loop.shutdown_default_executor())}, timeout=_WRITES)
 
     async def _ask(self, what: str, given: Mapping[str, Any]) -> Any:
-        if self._line is None:
-            raise HermesError("Nobody is here who could be asked yet.")
-        return await self._line.ask("platform", "", what, given=given)
+        return await (await self._line).ask("platform", "", what, given=given)
 
     async def _open(self) -> "PluginContext":
         async with self._opening:
