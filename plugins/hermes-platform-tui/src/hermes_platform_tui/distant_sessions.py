@@ -50,7 +50,8 @@ class DistantSessions:
         self, _owner: Principal, words: str, *, limit: int = 10, sort: Literal["best", "newest", "oldest"] = "best"
     ) -> Sequence[Hit]:
         """Return messages that hold the words."""
-        return [Hit(**one) for one in await self._ask("search", {"words": words, "limit": limit, "sort": sort})]
+        told = await self._ask("search", {"words": words, "limit": limit, "sort": sort})
+        return [Hit(**{**one, "tools": tuple(one["tools"])}) for one in told]
 
     async def usage(self, _owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         """Return what was used on each of the last days."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,7 +16,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message as Notice
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -27,6 +25,7 @@ from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.look.statusbar import Facts, git_branch
 from hermes_platform_tui.questions import Waiting
 from hermes_platform_tui.usage import added, figures
+from hermes_platform_tui.view_notices import Arrived, Changed, Rested
 
 if TYPE_CHECKING:
     from hermes_core.kinds import Console
@@ -53,31 +52,7 @@ class ChatView(Vertical):
         Binding("pagedown", "scroll(1)", "Down", show=False),
     ]
 
-    class Changed(Notice):
-        """Something that the status bar, a tab or a dialog shows of a conversation is not as it was."""
-
-        def __init__(self, view: "ChatView") -> None:
-            super().__init__()
-            self.view = view
-
-        @property
-        def control(self) -> "ChatView":
-            """The conversation."""
-            return self.view
-
-    class Arrived(Notice):
-        """The kernel has something to show."""
-
-        def __init__(self, what: "Event | Message") -> None:
-            super().__init__()
-            self.what = what
-
-    class Rested(Notice):
-        """A turn came to its end."""
-
-        def __init__(self, view: "ChatView", ended: "Ended", seconds: float) -> None:
-            super().__init__()
-            self.view, self.ended, self.seconds = view, ended, seconds
+    Changed, Arrived, Rested = Changed, Arrived, Rested
 
     def __init__(
         self,
@@ -158,9 +133,8 @@ class ChatView(Vertical):
         if self._room:
             room, self._room = self._room, None
             with self.app.batch_update():
-                await self.mount(self.search_bar, self.transcript, before=room)
+                await self.mount(self.search_bar, self.greeting, self.transcript, before=room)
                 await room.remove()
-                await self.mount(self.greeting, before=self.transcript)
 
     def on_mount(self) -> None:
         """Look now and then at what runs beside it."""
@@ -276,13 +250,9 @@ class ChatView(Vertical):
         self.search_bar.show(event.state)
 
     def _picture(self, blob: "Blob") -> Widget | None:
-        from hermes_platform_tui.terminal.fit import Capabilities
-        from hermes_platform_tui.terminal.pictures import how_to, picture
+        from hermes_platform_tui.terminal.pictures import fitting
 
-        how = how_to(Capabilities.of(os.environ), self._config.images)
-        if how == "off":
-            return None
-        return picture(blob, width=min(80, self.size.width - 8), height=20, how=how)
+        return fitting(blob, self._config.images, self.size.width)
 
     # --- what the kernel says -------------------------------------------------------------------------------------
 
@@ -393,11 +363,12 @@ class ChatView(Vertical):
     async def load(self) -> None:
         """Show the session from the store; one that has no row yet is empty. What waits to be answered stays."""
         from hermes_core.types import Usage
+        from hermes_platform_tui.markdown.inline import parser
 
         known: Session | None = None
         try:
             known = await self._ctx.sessions.get(self._ctx.owner, self.session)
-            await asyncio.to_thread(_reader)
+            await asyncio.to_thread(parser)
             await self.transcript.load(self._ctx, known.id)
         except UnknownName:
             self.transcript.clear()
@@ -427,10 +398,3 @@ class ChatView(Vertical):
         """The turn that failed is to be tried again."""
         event.stop()
         self.say("/retry")
-
-
-def _reader() -> None:
-    """Import what reads markdown, where no key waits for it."""
-    from hermes_platform_tui.markdown.inline import parser
-
-    parser()

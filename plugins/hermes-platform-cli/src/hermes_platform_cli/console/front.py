@@ -75,12 +75,10 @@ class _Screen:
         line = Line(writer)
         self._line.set_result(line)
         logging.raiseExceptions = False
-        for name in ("hermes", "hermes_core"):
-            logger = logging.getLogger(name)
+        ours, kernel = logging.getLogger("hermes"), logging.getLogger("hermes_core")
+        for logger in (ours, kernel):
             logger.propagate, logger.handlers[:] = False, [_Log(line, loop)]
-        loop.set_exception_handler(
-            lambda _, told: logging.getLogger("hermes").error("%s", told["message"], exc_info=told.get("exception"))
-        )
+        loop.set_exception_handler(lambda _, told: ours.error("%s", told["message"], exc_info=told.get("exception")))
         carried = Elsewhere(
             (self._program, Principal(**self._offer["owner"])),
             front.platform(),
