@@ -54,7 +54,7 @@ async def _offer(ctx: PluginContext, talk: str, words: str, cwd: str) -> Mapping
     wished = ctx.host.section("display").interface
     name = talk or ("" if wished == "auto" else wished)
     found, faults = ctx.host.contributed("platforms", [name] if name else ctx.host.interfaces, named=bool(name))
-    if faults or not all(isinstance(one, Fronted) for one in found.values()):
+    if faults or not found or not all(isinstance(one, Fronted) for one in found.values()):
         return None  # what is wrong with them is told by who looks at them
     facts = dict(ctx.slash.commands("terminal").status(session))
     return {
