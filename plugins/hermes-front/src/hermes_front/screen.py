@@ -66,6 +66,8 @@ def through_host(name: str, version: str, words: "list[str]") -> "int | None":
     try:
         if told["cwd"]:  # that the folder is gone is said by who would work in it
             connection.sendall(frame(**told))
+            if order["talk"] != "attach":
+                import asyncio  # noqa: F401 - a screen needs it, and importing it takes as long as the host's answer
             lines = iter(Lines(connection))
             said = next(lines, {})
             if said.get("ok") and said.get("fronts") != FRONTS:
