@@ -32,6 +32,7 @@ from hermes_platform_tui.tabs import FIRST, TabRow, Tabs
 from hermes_platform_tui.terminal.safe import SafeApp
 from hermes_platform_tui.terminal.terminal import Terminal
 from hermes_platform_tui.view import ChatView
+from hermes_platform_tui.view_notices import Arrived, Changed, Rested
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
@@ -176,16 +177,16 @@ class HermesApp(SafeApp[int]):
         if view is not self.view and not view.unseen:
             view.unseen = True
             self.call_later(self.tabs.show)
-        view.post_message(ChatView.Arrived(what))
+        view.post_message(Arrived(what))
 
-    @on(ChatView.Rested)
-    def _rested(self, event: ChatView.Rested) -> None:
+    @on(Rested)
+    def _rested(self, event: Rested) -> None:
         if event.seconds >= _LONG:
             words = {"done": "is done", "failed": "failed", "interrupted": "was stopped"}[event.ended.reason]
             self.terminal.notifier.tell(f"Hermes {words}", event.ended.answer or event.view.facts.title)
 
-    @on(ChatView.Changed)
-    def _changed(self, event: ChatView.Changed) -> None:
+    @on(Changed)
+    def _changed(self, event: Changed) -> None:
         self.tabs.show()
         if event.view is self.view:
             self.show_facts()

@@ -52,8 +52,6 @@ class ChatView(Vertical):
         Binding("pagedown", "scroll(1)", "Down", show=False),
     ]
 
-    Changed, Arrived, Rested = Changed, Arrived, Rested
-
     def __init__(
         self,
         chat: str,
@@ -310,7 +308,7 @@ class ChatView(Vertical):
         seconds = time.monotonic() - self._began if self._began else 0.0
         self.usage = self._before = added(self._before, event.usage)
         self.facts_are(busy=False, seconds=seconds, queued=len(self._sent), **figures(self.usage))
-        self.post_message(self.Rested(self, event, seconds))
+        self.post_message(Rested(self, event, seconds))
         self.sync()
         # It is known for sure once the first command has made it.
         self.run_worker(self.see_wall(), group="wall", exclusive=True, exit_on_error=False)
@@ -324,7 +322,7 @@ class ChatView(Vertical):
         fresh = evolve(self.facts, **known)
         if fresh != self.facts:
             self.facts = fresh
-            self.post_message(self.Changed(self))
+            self.post_message(Changed(self))
 
     def sync(self) -> None:
         """See what the kernel knows of this chat now: another session, another title, another model."""
