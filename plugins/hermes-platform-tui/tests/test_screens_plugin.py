@@ -250,7 +250,7 @@ async def test_a_command_of_two_words_opens_a_screen(hermes: Bench) -> None:
         await it.press("escape")
         await it.until(lambda: len(it.app.screen_stack) == 1)
         for words in ("/house nothing", "/nothing chores", "/house chores now", "/house ../x"):
-            assert not it.app.overlays.opens(words)
+            assert not it.app.overlays.opens(words, lambda: None)
         await it.press("f8")
         await it.until(lambda: isinstance(it.app.screen, ScreenPicker))
         await it.press("enter")

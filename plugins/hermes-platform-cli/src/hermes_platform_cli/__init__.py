@@ -1,17 +1,20 @@
 """The classic terminal conversation, and the commands of a terminal beside it."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from hermes_core import hookimpl
-from hermes_core.context import PluginContext
-from hermes_core.kinds import ConsoleDriver, Platform
-from hermes_core.types import Check, Command
+
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+    from hermes_core.kinds import ConsoleDriver, Platform
+    from hermes_core.types import Check, Command
 
 __all__ = ["register_checks", "register_cli_commands", "register_consoles", "register_platforms"]
 
 
 @hookimpl
-def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
+def register_platforms(ctx: "PluginContext") -> "Iterable[Platform]":
     """The terminal this process was started on."""
     from hermes_platform_cli.config import Config
     from hermes_platform_cli.platform import Cli
@@ -20,7 +23,7 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
 
 
 @hookimpl
-def register_consoles(ctx: PluginContext) -> Iterable[ConsoleDriver]:
+def register_consoles(ctx: "PluginContext") -> "Iterable[ConsoleDriver]":
     """What drives the console of this terminal, and of any other platform on which somebody waits."""
     from hermes_platform_cli.console.driver import Terminal
 
@@ -28,7 +31,7 @@ def register_consoles(ctx: PluginContext) -> Iterable[ConsoleDriver]:
 
 
 @hookimpl
-def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
+def register_cli_commands(ctx: "PluginContext") -> "Iterable[Command]":
     """``chat``, those that look back (``sessions``, …), and those that answer and take back."""
     from hermes_platform_cli.commands import commands
 
@@ -36,7 +39,7 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
 
 
 @hookimpl
-def register_checks(ctx: PluginContext) -> Iterable[Check]:
+def register_checks(ctx: "PluginContext") -> "Iterable[Check]":
     """The terminal, what opens in it, and what runs whenever Python starts."""
     from hermes_platform_cli.checks import checks
 

@@ -3,16 +3,18 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hermes_core.errors import UserError
-from hermes_core.kinds import Console, Platform
+from hermes_core.kinds import Console
 from hermes_core.types import Chat, Ended, Envelope, Event, Feature, Message, Question, Sent, Started, Text, Verdict
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.streams import Streams
+from hermes_platform_kit.front import Front, Ways
+from hermes_platform_kit.fronted import Fronted
 
 if TYPE_CHECKING:
     from prompt_toolkit.input import Input
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from hermes_platform_cli.plain import Plain
     from hermes_platform_cli.tty import Tty
 
-__all__ = ["CHAT", "Cli"]
+__all__ = ["CHAT", "Cli", "make"]
 
 CHAT = "main"
 _AGAIN = 2.0  # seconds in which a second Ctrl+C leaves
@@ -30,7 +32,7 @@ _PATIENCE = 5.0  # seconds for the kernel to store a message
 _GRACE = 0.25  # seconds to see whether a stored message stirs anything
 
 
-class Cli(Platform):
+class Cli(Fronted):
     """The classic terminal conversation.
 
     ``streams`` and ``source``/``sink`` (prompt_toolkit's ends of a terminal) are given by tests and by programs that
@@ -38,6 +40,7 @@ class Cli(Platform):
     """
 
     name = "cli"
+    front = "hermes_platform_cli.platform:make"
     features = frozenset({Feature.LIVE})
 
     def __init__(
@@ -64,6 +67,11 @@ class Cli(Platform):
         self._interrupted_at = float("-inf")
         self._interrupting: asyncio.Task[bool] | None = None
         self._leaving = False
+
+    def shown(self) -> Mapping[str, Any]:
+        from attrs import asdict
+
+        return {"config": asdict(self._config), "data": str(self._data)}  # type: ignore[arg-type]  # it is of attrs
 
     async def open(self, console: Console) -> None:
         """Take the terminal and say who is here."""
@@ -227,6 +235,24 @@ class Cli(Platform):
         face.stopping()
         self._interrupting = asyncio.ensure_future(console.interrupt(CHAT))
         return True
+
+
+class Line(Front):
+    """The terminal of a process that knows a host alone; its first line says who answers, which the host knows."""
+
+    def __init__(self, config: Config, data: Path) -> None:
+        self._platform = Cli(config, data)
+
+    def unfit(self) -> str:
+        return self._platform.unfit()
+
+    def platform(self) -> Cli:
+        return self._platform
+
+
+def make(ways: Ways) -> Line:
+    """Make it. Raises KeyError and TypeError where a host says something else of it."""
+    return Line(Config(**ways.shown["config"]), Path(ways.shown["data"]))
 
 
 def _user() -> str:

@@ -1,11 +1,7 @@
 """``hermes attach`` and ``hermes host``."""
 
 import asyncio
-import contextlib
-import os
-import select
 import signal
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,11 +13,8 @@ from hermes_core.types import Command
 from hermes_platform_host.config import Config
 
 if TYPE_CHECKING:
-    import socket
-
     import click
 
-    from hermes_front.wire import Lines
     from hermes_platform_host.serving import Serving
 
 __all__ = ["commands"]
@@ -109,31 +102,16 @@ def _attach(ctx: PluginContext) -> "click.Command":
         leaves, and what runs goes on. Several terminals may look on; all see the same, and who answers first has
         answered. `hermes -r ID` takes the same part on a full screen.
         """
-        return _Terminal(ctx, session).talk()
-
-    return command
-
-
-class _Terminal:
-    """This terminal, attached."""
-
-    def __init__(self, ctx: PluginContext, session: str) -> None:
-        self._ctx, self._session = ctx, session
-        self._left = False
-
-    def talk(self) -> int:
-        """Take part until the person leaves, or the host ends; the exit status."""
         from hermes_front.one_shot import hello
         from hermes_front.wire import Lines, connect, frame, place_of
         from hermes_platform_host.checks import advice
+        from hermes_platform_host.terminal import Terminal
 
-        home = str(self._ctx.paths.home)
+        home = str(ctx.paths.home)
         connection = connect(place_of(home), 1.0)
         if connection is None:
-            go_on = f"{self._ctx.program} -r {self._session}" if self._session else f"{self._ctx.program} -c"
-            hint = (
-                f"Begin one: {self._ctx.program} gateway start, or {self._ctx.program} host run. Or go on here: {go_on}"
-            )
+            go_on = f"{ctx.program} -r {session}" if session else f"{ctx.program} -c"
+            hint = f"Begin one: {ctx.program} gateway start, or {ctx.program} host run. Or go on here: {go_on}"
             raise UserError("No host of this home runs.", hint=hint)
         with connection:
             lines = Lines(connection)
@@ -143,54 +121,7 @@ class _Terminal:
             except (OSError, ValueError) as error:
                 said = {"no": str(error)}
             if "no" in said:
-                raise UserError(f"The host does not serve this terminal: {said['no']}.", hint=advice(self._ctx, said))
-            connection.settimeout(None)
-            connection.sendall(frame(session=self._session))
-            return self._follow(connection, lines)
+                raise UserError(f"The host does not serve this terminal: {said['no']}.", hint=advice(ctx, said))
+            return Terminal(ctx.program, session, connection, lines).talk()
 
-    def _follow(self, connection: "socket.socket", lines: "Lines") -> int:
-        from hermes_front.wire import frame
-
-        typing = True
-        while True:
-            try:
-                waits = [connection, sys.stdin] if typing else [connection]
-                ready = select.select(waits, [], [])[0]
-                if connection in ready:
-                    # a frame may come in pieces, and several at once
-                    for told in lines.at_hand():
-                        if "x" in told:
-                            return int(told["x"])
-                        self._show(told)
-                    if lines.over:
-                        return self._lost()
-                elif sys.stdin in ready:
-                    typing = self._typed(connection)
-            except KeyboardInterrupt:
-                with contextlib.suppress(OSError):
-                    connection.sendall(frame(interrupt=1))
-
-    def _typed(self, connection: "socket.socket") -> bool:
-        """Send what the person typed; False once there is nothing more."""
-        from hermes_front.wire import LARGEST, frame
-
-        data = os.read(0, LARGEST // 8)
-        with contextlib.suppress(OSError):  # told where nothing more comes
-            if not data:
-                connection.sendall(frame(leave=1, wait=not sys.stdin.isatty()))
-                return False
-            for line in data.decode("utf-8", "replace").splitlines():
-                connection.sendall(frame(say=line))
-        return True
-
-    def _show(self, told: dict[str, object]) -> None:
-        for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
-            if key in told:
-                stream.write(str(told[key]))
-                stream.flush()
-        self._session = str(told.get("s") or self._session)
-
-    def _lost(self) -> int:
-        program = self._ctx.program
-        sys.stderr.write(f"The host ended. Nothing that was stored is lost; go on: {program} -r {self._session}\n")
-        return 1
+    return command

@@ -30,12 +30,14 @@ from hermes_core.types import (
 from hermes_platform_host.rooms import Rooms
 from hermes_platform_host.screens import Screen
 from hermes_platform_host.shared import Shared
+from hermes_platform_kit.fronted import Fronted
 from hermes_platform_kit.shared import SharingDriver
 from hermes_platform_kit.spoken import PROTOCOL, choice_of_json, event_to_json, session_to_json, verdict_of_json
 
-__all__ = ["consoles"]
+__all__ = ["consoles", "driver_of"]
 
 Frames = AsyncIterator[Mapping[str, Any]]
+_LOGGED = 20_000  # characters of what a screen elsewhere has for the log
 _PATIENCE = 5.0  # seconds for a console that was opened to ask how a chat of it is
 
 
@@ -44,7 +46,7 @@ async def consoles(ctx: PluginContext, rooms: Rooms, screen: Screen, frames: Fra
     told = await anext(frames, None)
     if told is None:
         return
-    driver = _driver(ctx)
+    driver = driver_of(ctx)
     if driver is None or told.get("console") != PROTOCOL:
         screen.send(no="no console is carried here")
         return
@@ -64,7 +66,7 @@ async def consoles(ctx: PluginContext, rooms: Rooms, screen: Screen, frames: Fra
     screen.send(x=0)
 
 
-def _driver(ctx: PluginContext) -> SharingDriver | None:
+def driver_of(ctx: PluginContext) -> SharingDriver | None:
     """Return what carries consoles of a host here, if a plugin has such a thing."""
     found, _ = ctx.host.contributed("consoles", ctx.plugins.offered("consoles"))
     return next((one for one in found.values() if isinstance(one, SharingDriver)), None)
@@ -135,7 +137,9 @@ class Elsewhere(Platform):
             async for told in frames:
                 if told.get("leave"):
                     return
-                if isinstance(said := told.get("said"), dict):
+                if isinstance(line := told.get("log"), str):
+                    self._ctx.log.error("a screen elsewhere: %s", self._ctx.masks.text(line[:_LOGGED]))
+                elif isinstance(said := told.get("said"), dict):
                     self._incoming.put_nowait(self._envelope(told, said))
                 elif "re" in told and (future := self._waiting.get(told["re"])) and not future.done():
                     future.set_result(told)
@@ -162,7 +166,10 @@ class Elsewhere(Platform):
         """Answer what the console asks of whoever carries it."""
         chat, words = str(told.get("chat") or ""), [str(one) for one in told.get("words") or ()]
         try:
-            value = await self._done(told["do"], chat, words)
+            if told["do"] == "platform":
+                value = await self._platform(words[0], told.get("given"))
+            else:
+                value = await self._done(told["do"], chat, words)
         except HermesError as error:
             self._screen.send(re=told["id"], error=error.text, hint=error.hint)
             return
@@ -199,6 +206,13 @@ class Elsewhere(Platform):
             case "interrupt":
                 return await console.interrupt(chat)
         raise UserError(f"Nobody here does {what!r}.")
+
+    async def _platform(self, what: str, given: Any) -> Any:
+        """Ask the platform of this name here, which has what its plugin may use."""
+        found, _ = self._ctx.host.contributed("platforms", [self.name])
+        if not isinstance(there := found.get(self.name), Fronted):
+            raise UserError(f"Nobody here knows of {what!r}.")
+        return await there.asked(what, given if isinstance(given, dict) else {})
 
     # --- how it is said -----------------------------------------------------------------------------------------------
 

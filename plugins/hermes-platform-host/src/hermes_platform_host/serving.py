@@ -14,11 +14,13 @@ from hermes_core import __version__
 from hermes_core.context import PluginContext
 from hermes_core.environment import caller
 from hermes_core.kinds import Service
+from hermes_front.screen import FRONTS
 from hermes_front.wire import LARGEST, connect, place_of, reached, why_refused
 from hermes_platform_host.attached import attached
 from hermes_platform_host.callers import Callers
 from hermes_platform_host.config import Config
 from hermes_platform_host.consoles import consoles
+from hermes_platform_host.fronts import fronts
 from hermes_platform_host.one_shot import one_shot
 from hermes_platform_host.rooms import Rooms
 from hermes_platform_host.screens import Screen
@@ -132,9 +134,13 @@ class Serving(Service):
                 return
             env: Mapping[str, str] = told["env"]
             caller.set(env)
-            screen.send(ok=1, version=__version__)
+            screen.send(ok=1, version=__version__, fronts=FRONTS)
+            cwd = str(told.get("cwd") or "")
+            if told.get("do") == "front":
+                await fronts(told, self._ctx, self.rooms, screen, said, cwd)
+                return
             serve = {"attach": attached, "console": consoles}.get(str(told.get("do")), one_shot)
-            await serve(self._ctx, self.rooms, screen, said, str(told.get("cwd") or ""))
+            await serve(self._ctx, self.rooms, screen, said, cwd)
         except Exception:  # it costs this terminal its connection, and nobody else anything
             self._ctx.log.exception("a terminal could not be served")
         finally:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator
+from typing import ClassVar
 
 from hermes_core.brokers import TurnsBroker
 from hermes_core.kinds import ConsoleDriver, Platform
@@ -54,7 +55,13 @@ class SharedTurns(TurnsBroker):
 
 
 class SharingDriver(ConsoleDriver):
-    """A console driver that carries a screen of a host, too: a platform on which people wait at another process."""
+    """A console driver that carries a screen of a host, too: a platform on which people wait at another process.
+
+    ``front`` names what serves a Fronted platform in a process that has loaded nothing, as ``module:function``; empty:
+    nothing does.
+    """
+
+    front: ClassVar[str] = ""
 
     @abstractmethod
     async def share(self, platform: Platform, session: str, turns: SharedTurns) -> None:

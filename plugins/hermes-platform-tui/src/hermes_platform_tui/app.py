@@ -18,11 +18,9 @@ from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher
 
 from hermes_core import __version__
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Console
-from hermes_core.types import Envelope, Event, Message, SlashCommand
 from hermes_platform_tui.config import Config
+from hermes_platform_tui.distant import Distant
 from hermes_platform_tui.look.driver import BackgroundSeen
 from hermes_platform_tui.look.first import FirstScreen
 from hermes_platform_tui.look.statusbar import Detail, StatusBar
@@ -30,14 +28,19 @@ from hermes_platform_tui.look.themes import variable_defaults
 from hermes_platform_tui.look.wardrobe import Wardrobe
 from hermes_platform_tui.overlays import Overlays
 from hermes_platform_tui.questions import Questions
-from hermes_platform_tui.tabs import TabRow, Tabs
+from hermes_platform_tui.tabs import FIRST, TabRow, Tabs
 from hermes_platform_tui.terminal.safe import SafeApp
 from hermes_platform_tui.terminal.terminal import Terminal
-from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.view import ChatView
+from hermes_platform_tui.view_notices import Arrived, Changed, Rested
 
 if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+    from hermes_core.kinds import Console
+    from hermes_core.types import Envelope, Event, Message, SlashCommand
+    from hermes_platform_tui.distant import Around
     from hermes_platform_tui.screens.palette import Entry
+    from hermes_platform_tui.transcript import Transcript
 
 __all__ = ["HermesApp"]
 
@@ -82,7 +85,7 @@ class HermesApp(SafeApp[int]):
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
     ]
 
-    def __init__(self, config: Config, ctx: PluginContext, console: Console, send: Callable[[Envelope], None]) -> None:
+    def __init__(self, config: Config, ctx: "Around", console: "Console", send: Callable[["Envelope"], None]) -> None:
         self.settings_of_screen, self.ctx, self.talks = config, ctx, console
         super().__init__()
         self.wardrobe, self.terminal = Wardrobe(self, config, ctx.paths.home), Terminal(self, config)
@@ -98,6 +101,10 @@ class HermesApp(SafeApp[int]):
         self.leaving = False
         self.tabs = Tabs(self, self._make_view)
         self.view = self.tabs.views[0]  # the conversation that is looked at
+
+    async def whole(self) -> "PluginContext":
+        """All that a plugin gets: a screen that knows a host alone opens a kernel for it, once. Raises HermesError."""
+        return await self.ctx.open() if isinstance(self.ctx, Distant) else self.ctx
 
     def get_default_screen(self) -> FirstScreen:
         """The screen that is there from the beginning."""
@@ -118,9 +125,10 @@ class HermesApp(SafeApp[int]):
 
     async def _first_frame(self) -> None:
         self.drawn.set()
+        await self.release_input()
+        await self.view.furnish()
         await self.mount(TabRow(), before=0)
         self.prepare()
-        await self.release_input()
 
     @work(exclusive=True, group="prepare", exit_on_error=False)
     async def prepare(self) -> None:
@@ -161,7 +169,7 @@ class HermesApp(SafeApp[int]):
 
     # --- between the kernel and the conversations -------------------------------------------------------------------
 
-    def deliver(self, chat: str, what: Event | Message) -> None:
+    def deliver(self, chat: str, what: "Event | Message") -> None:
         """Show something in a chat; one that is not there any more shows nothing."""
         view = self.tabs.of(chat)
         if view is None or self.leaving:
@@ -169,16 +177,16 @@ class HermesApp(SafeApp[int]):
         if view is not self.view and not view.unseen:
             view.unseen = True
             self.call_later(self.tabs.show)
-        view.post_message(ChatView.Arrived(what))
+        view.post_message(Arrived(what))
 
-    @on(ChatView.Rested)
-    def _rested(self, event: ChatView.Rested) -> None:
+    @on(Rested)
+    def _rested(self, event: Rested) -> None:
         if event.seconds >= _LONG:
             words = {"done": "is done", "failed": "failed", "interrupted": "was stopped"}[event.ended.reason]
             self.terminal.notifier.tell(f"Hermes {words}", event.ended.answer or event.view.facts.title)
 
-    @on(ChatView.Changed)
-    def _changed(self, event: ChatView.Changed) -> None:
+    @on(Changed)
+    def _changed(self, event: Changed) -> None:
         self.tabs.show()
         if event.view is self.view:
             self.show_facts()
@@ -194,7 +202,7 @@ class HermesApp(SafeApp[int]):
         """Whether there is anything to draw on."""
         return bool(self._running and self.screen_stack and self.screen_stack[0].is_attached)
 
-    def begin(self, command: SlashCommand) -> None:
+    def begin(self, command: "SlashCommand") -> None:
         """Run a command that needs no words; begin to write one that does."""
         if command.usage and not command.usage.startswith("["):
             self.view.composer.set_text(f"/{command.name} ")
@@ -227,6 +235,7 @@ class HermesApp(SafeApp[int]):
             send=self._send,
             history=history,
             session=session,
+            furnished=bool(session) or chat != FIRST,
         )
 
     @on(TabRow.Chosen)
@@ -300,13 +309,13 @@ class HermesApp(SafeApp[int]):
         """Back from the panel to the conversation; the panel stays."""
         self.view.composer.focus_input()
 
-    @on(Transcript.Copied)
-    def _copied(self, event: Transcript.Copied) -> None:
+    def on_transcript_copied(self, event: "Transcript.Copied") -> None:
+        """Something is wanted on the clipboard."""
         event.stop()
         self.terminal.copy(event.text)
 
-    @on(Transcript.LinkOpened)
-    def _link_opened(self, event: Transcript.LinkOpened) -> None:
+    def on_transcript_link_opened(self, event: "Transcript.LinkOpened") -> None:
+        """A link is to be opened."""
         event.stop()
         self.open_url(event.url)
 

@@ -2,11 +2,14 @@
 
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import HermesError
+from hermes_platform_tui.distant import Distant
 
 if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
     from hermes_platform_tui.app import HermesApp
 
 __all__ = ["Overlays"]
@@ -33,32 +36,60 @@ class Overlays:
 
     def open(self, name: str, *given: str) -> None:
         """Open a screen by its name. Only ``setup`` takes more: what is to be set up."""
-        self._app.run_worker(self._ways[name](*given), group="overlay", exclusive=True, exit_on_error=False)
+        self._begin(partial(self._ways[name], *given))
 
-    def opens(self, text: str) -> bool:
-        """Open the screen that a command is here; False when it is no such command, or says more than its name."""
+    def _begin(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._app.run_worker(self._told(way), group="overlay", exclusive=True, exit_on_error=False)
+
+    async def _told(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Open a screen; why it cannot be opened is told."""
+        try:
+            await way()
+        except HermesError as error:
+            self._app.notify(str(error), severity="error", markup=False)
+
+    def opens(self, text: str, otherwise: Callable[[], None]) -> bool:
+        """Open the screen that a command is here; False when it is no such command, or says more than its name.
+
+        Where that is known only later, and it is none, ``otherwise`` is called then.
+        """
         words = text.strip()
         name = _SCREENS.get(words[1:]) if words.startswith("/") else None
         if name is None:
-            return words.startswith("/") and self._opens_plugin(words[1:].split())
+            return words.startswith("/") and self._opens_plugin(words[1:].split(), otherwise)
         if name == "leave":
             self._app.call_later(self._app.leave)
         else:
             self._app.call_later(self.open, name)
         return True
 
-    def _opens_plugin(self, words: list[str]) -> bool:
+    def _opens_plugin(self, words: list[str], otherwise: Callable[[], None]) -> bool:
         """Open the screen ``/SERVICE SCREEN`` of a plugin. Others may say as much and mean a command."""
         if len(words) != 2 or not all(word.isidentifier() for word in words):
             return False
+        if isinstance(distant := self._app.ctx, Distant):
+            if words[0] in distant.services:
+                self._begin(partial(self._opens_later, distant, words[0], words[1], otherwise))
+            return words[0] in distant.services
+        return self._push_plugin(distant, *words)
+
+    async def _opens_later(self, distant: Distant, service: str, screen: str, otherwise: Callable[[], None]) -> None:
+        """Ask the host which screens a plugin has, and open a kernel only for one that is there."""
+        if screen not in await distant.screens_of(service):
+            otherwise()
+        elif not self._push_plugin(await self._app.whole(), service, screen):
+            self._app.notify(f"{service} {screen} cannot be opened here.", severity="error", markup=False)
+
+    def _push_plugin(self, ctx: "PluginContext", service: str, screen: str) -> bool:
+        """Open a screen of a plugin; False where there is none of that name."""
         from hermes_tool_kit.screens import screens_of
 
         try:
-            there = screens_of(self._app.ctx, words[0])
+            there = screens_of(ctx, service)
         except Exception:  # a plugin's; the command of that name says what is wrong
-            log.exception("the screens of %s could not be found", words[0])
+            log.exception("the screens of %s could not be found", service)
             return False
-        found = next((one for one in there if one.name == words[1]), None)
+        found = next((one for one in there if one.name == screen), None)
         if found is not None:
             from hermes_platform_tui.screens.plugin import PluginScreen
 
@@ -70,7 +101,7 @@ class Overlays:
         from hermes_platform_tui.screens.plugin import PluginScreen, ScreenPicker
         from hermes_tool_kit.screens import screens
 
-        chosen = await self._app.push_screen_wait(ScreenPicker(screens(self._app.ctx)))
+        chosen = await self._app.push_screen_wait(ScreenPicker(screens(await self._app.whole())))
         if chosen is not None:
             await self._app.push_screen_wait(PluginScreen(chosen))
 
@@ -116,7 +147,7 @@ class Overlays:
 
         status = self._app.talks.status(self._app.view.chat)
         current = f"{status.get('provider', '')}:{status.get('model', '')}"
-        choice = await self._app.push_screen_wait(ModelPicker(self._app.ctx, current))
+        choice = await self._app.push_screen_wait(ModelPicker(await self._app.whole(), current))
         if choice is not None:
             self._app.view.say(f"/model {choice.model}" + (" --global" if choice.scope == "global" else ""))
 
@@ -124,21 +155,22 @@ class Overlays:
         """Settings."""
         from hermes_platform_tui.screens.settings import SettingsScreen
 
-        await self._app.push_screen_wait(SettingsScreen(self._app.ctx))
+        await self._app.push_screen_wait(SettingsScreen(await self._app.whole()))
 
     async def _setup(self, name: str = "") -> None:
         """Set something up, by its name or as it is chosen."""
         from hermes_platform_tui.screens.setup import SetupDialog, SetupPicker
 
-        chosen = name or await self._app.push_screen_wait(SetupPicker(self._app.ctx))
+        ctx = await self._app.whole()
+        chosen = name or await self._app.push_screen_wait(SetupPicker(ctx))
         if not chosen:
             return
         try:
-            step = await self._app.ctx.settings.step(chosen)
+            step = await ctx.settings.step(chosen)
         except HermesError as error:
             self._app.notify(str(error), severity="error", markup=False)
             return
-        if await self._app.push_screen_wait(SetupDialog(self._app.ctx, step)):
+        if await self._app.push_screen_wait(SetupDialog(ctx, step)):
             self._app.notify(f"{step.name} is written; it holds from the next start.", markup=False)
 
     async def _work(self) -> None:
@@ -186,6 +218,6 @@ class Overlays:
     async def _keep(self, key: str, value: str) -> None:
         """Write a setting down; what is wrong with it is told."""
         try:
-            await self._app.ctx.settings.set(key, value)
+            await (await self._app.whole()).settings.set(key, value)
         except HermesError as error:
             self._app.notify(str(error), severity="error", markup=False)

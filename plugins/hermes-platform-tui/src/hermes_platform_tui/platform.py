@@ -4,23 +4,24 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Console, Platform
+from hermes_core.kinds import Console
 from hermes_core.types import Chat, Envelope, Event, Feature, Message, Question, Sent, SlashCommand, Verdict
+from hermes_platform_kit.fronted import Fronted
 from hermes_platform_tui.commands import own_commands
 from hermes_platform_tui.config import Config
 
 if TYPE_CHECKING:
     from hermes_platform_tui.app import HermesApp
+    from hermes_platform_tui.distant import Around
 
 __all__ = ["Tui"]
 
 
-class Tui(Platform):
+class Tui(Fronted):
     """The full-screen terminal.
 
     ``size`` and ``headless`` are for tests: the screen is drawn, and no terminal is touched.
@@ -28,26 +29,50 @@ class Tui(Platform):
 
     name = "tui"
     account = "tty"
+    front = "hermes_platform_tui.front:make"
     features = frozenset({Feature.LIVE})
 
     def __init__(
-        self, config: Config, ctx: PluginContext, *, headless: bool = False, size: tuple[int, int] | None = None
+        self, config: Config, ctx: "Around", *, headless: bool = False, size: tuple[int, int] | None = None
     ) -> None:
         self._config, self._ctx = config, ctx
         self._headless, self._size = headless, size
         self._app: HermesApp | None = None
         self._running: asyncio.Task[BaseException | None] | None = None
         self._incoming: asyncio.Queue[Envelope | None] = asyncio.Queue()
+        self._become: Callable[[Console], None] | None = None
 
     def unfit(self) -> str:
         if self._headless:
             return ""
-        from hermes_platform_tui.terminal.fit import unfit
+        from hermes_platform_tui.terminal.fit import size, unfit
 
-        return unfit(sys.stdin, sys.stdout, os.environ, _size())
+        return unfit(sys.stdin, sys.stdout, os.environ, size())
 
     def commands(self) -> Sequence[SlashCommand]:
         return own_commands(lambda: self._app)
+
+    def shown(self) -> Mapping[str, Any]:
+        from attrs import asdict
+
+        from hermes_platform_tui.told import first
+
+        return {"config": asdict(self._config), **first(self._ctx)}  # type: ignore[arg-type]  # it is of attrs
+
+    async def asked(self, what: str, given: Mapping[str, Any]) -> Any:
+        from hermes_platform_tui.told import told
+
+        return await told(self._ctx, what, given)
+
+    def take_over(
+        self,
+        app: "HermesApp",
+        running: "asyncio.Task[BaseException | None]",
+        incoming: "asyncio.Queue[Envelope | None]",
+        become: Callable[[Console], None],
+    ) -> None:
+        """Have a screen that is drawn already; it is told by ``become`` which console it asks."""
+        self._app, self._running, self._incoming, self._become = app, running, incoming, become
 
     @property
     def app(self) -> "HermesApp":
@@ -61,26 +86,24 @@ class Tui(Platform):
 
         An earlier conversation is shown by then: what a turn that goes on says comes after it, and is not replaced.
         """
-        from hermes_platform_tui.app import HermesApp
+        if self._become is None:
+            from hermes_platform_tui.app import HermesApp
+            from hermes_platform_tui.running import run
 
-        self._incoming = asyncio.Queue()
-        self._app = HermesApp(self._config, self._ctx, console, self._incoming.put_nowait)
-        self._running = asyncio.create_task(self._run(self._app), name="tui")
+            self._incoming = asyncio.Queue()
+            self._app = HermesApp(self._config, self._ctx, console, self._incoming.put_nowait)
+            given: dict[str, Any] = {"headless": True, "size": self._size} if self._headless else {}
+            self._running = asyncio.create_task(run(self._app, self._config, self._incoming, **given), name="tui")
+        else:
+            become, self._become = self._become, None
+            become(console)
+        assert self._app
+        assert self._running
         ready = asyncio.ensure_future((self._app.caught_up if self._app.view.session else self._app.drawn).wait())
         await asyncio.wait({ready, self._running}, return_when=asyncio.FIRST_COMPLETED)
         ready.cancel()
         if self._running.done():
             self._ended()
-
-    async def _run(self, app: "HermesApp") -> BaseException | None:
-        from hermes_platform_tui.look.driver import ListeningDriver
-        from hermes_platform_tui.terminal.restore import run_safely
-
-        try:
-            given: dict[str, Any] = {"headless": True, "size": self._size} if self._headless else {}
-            return await run_safely(app, mouse=self._config.mouse, on_leave=app.leave, driver=ListeningDriver, **given)
-        finally:
-            self._incoming.put_nowait(None)
 
     async def receive(self) -> AsyncIterator[Envelope]:
         """What the person sends, in all tabs, until they leave. Raises HermesError when the screen broke."""
@@ -133,10 +156,3 @@ class Tui(Platform):
                 hint="Nothing that was said is lost: go on with `hermes -c`, or `hermes --cli -c`. "
                 "`hermes logs` knows more.",
             )
-
-
-def _size() -> tuple[int, int]:
-    try:
-        return tuple(os.get_terminal_size(sys.__stdout__.fileno()))  # type: ignore[return-value,union-attr]
-    except (OSError, ValueError, AttributeError):
-        return 0, 0

@@ -3,9 +3,8 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from hermes_core.types import Question, Verdict
-
 if TYPE_CHECKING:
+    from hermes_core.types import Question, Verdict
     from hermes_platform_tui.app import HermesApp
     from hermes_platform_tui.screens.question import QuestionDialog
 
@@ -15,7 +14,7 @@ __all__ = ["Questions", "Waiting"]
 class Waiting:
     """A question that waits for the person, and what they answer."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: "Question") -> None:
         self.question = question
         self.answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
 
@@ -27,7 +26,7 @@ class Questions:
         self._app = app
         self._open: tuple[Waiting, QuestionDialog] | None = None
 
-    async def ask(self, chat: str, question: Question) -> Verdict | None:
+    async def ask(self, chat: str, question: "Question") -> "Verdict | None":
         """Put a question in a chat, once the person looks at it; None when it is gone."""
         view = self._app.tabs.of(chat)
         if view is None or self._app.leaving:
@@ -56,7 +55,7 @@ class Questions:
         dialog = QuestionDialog(waiting.question, person=self._app.person)
         self._open = waiting, dialog
 
-        def answered(verdict: Verdict | None) -> None:
+        def answered(verdict: "Verdict | None") -> None:
             self._open = None
             if verdict is not None and not waiting.answer.done():
                 waiting.answer.set_result(verdict)

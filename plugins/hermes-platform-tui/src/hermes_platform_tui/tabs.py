@@ -17,9 +17,9 @@ from hermes_platform_tui.view import ChatView
 if TYPE_CHECKING:
     from hermes_platform_tui.app import HermesApp
 
-__all__ = ["TabRow", "Tabs"]
+__all__ = ["FIRST", "TabRow", "Tabs"]
 
-_FIRST = "main"  # the chat that is there from the beginning; the kernel calls it by no name before anything is said
+FIRST = "main"  # the chat that is there from the beginning; the kernel calls it by no name before anything is said
 _LONGEST = 24  # cells of a title
 
 
@@ -28,7 +28,7 @@ class Tabs:
 
     def __init__(self, app: "HermesApp", make: Callable[[str, str], ChatView]) -> None:
         self._app, self._make = app, make
-        self._by_chat = {_FIRST: make(_FIRST, "")}
+        self._by_chat = {FIRST: make(FIRST, "")}
         self._opened = 0
 
     @property
@@ -38,7 +38,7 @@ class Tabs:
 
     def of(self, chat: str) -> ChatView | None:
         """The conversation that the kernel calls so; None when its tab is closed."""
-        return self._by_chat.get(chat or _FIRST)
+        return self._by_chat.get(chat or FIRST)
 
     async def open(self, session: str = "") -> ChatView:
         """A conversation beside the others: a new one, or an earlier one, which is opened only once."""

@@ -1,13 +1,14 @@
 """What a conversation used, added up and in the figures of the status bar."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hermes_core.types import Usage
+if TYPE_CHECKING:
+    from hermes_core.types import Usage
 
 __all__ = ["added", "figures"]
 
 
-def figures(usage: Usage) -> dict[str, Any]:
+def figures(usage: "Usage") -> dict[str, Any]:
     """Usage as the status bar tells it."""
     hits = 100 * usage.cache_read / usage.input if usage.input and usage.cache_read else None
     return {
@@ -19,8 +20,10 @@ def figures(usage: Usage) -> dict[str, Any]:
     }
 
 
-def added(one: Usage, other: Usage) -> Usage:
+def added(one: "Usage", other: "Usage") -> "Usage":
     """Both together; a price is as certain as the weaker of the two."""
+    from hermes_core.types import Usage
+
     weaker = "" if "" in (one.priced, other.priced) and one.calls and other.calls else (one.priced or other.priced)
     if "estimated" in (one.priced, other.priced) and weaker:
         weaker = "estimated"

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import uuid4
 
 from attrs import evolve
@@ -16,33 +16,23 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message as Notice
 from textual.widget import Widget
 from textual.widgets import Static
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.kinds import Console
-from hermes_core.types import (
-    Blob,
-    Choice,
-    Ended,
-    Envelope,
-    Event,
-    Message,
-    Session,
-    Started,
-    Text,
-    Usage,
-    Used,
-)
 from hermes_platform_tui.composer import Composer
 from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.look.statusbar import Facts, git_branch
 from hermes_platform_tui.questions import Waiting
-from hermes_platform_tui.searchbar import SearchBar
-from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.usage import added, figures
+from hermes_platform_tui.view_notices import Arrived, Changed, Rested
+
+if TYPE_CHECKING:
+    from hermes_core.kinds import Console
+    from hermes_core.types import Blob, Choice, Ended, Envelope, Event, Message, Session, Started, Usage, Used
+    from hermes_platform_tui.distant import Around
+    from hermes_platform_tui.searchbar import SearchBar
+    from hermes_platform_tui.transcript import Transcript
 
 __all__ = ["ChatView"]
 
@@ -62,44 +52,20 @@ class ChatView(Vertical):
         Binding("pagedown", "scroll(1)", "Down", show=False),
     ]
 
-    class Changed(Notice):
-        """Something that the status bar, a tab or a dialog shows of a conversation is not as it was."""
-
-        def __init__(self, view: "ChatView") -> None:
-            super().__init__()
-            self.view = view
-
-        @property
-        def control(self) -> "ChatView":
-            """The conversation."""
-            return self.view
-
-    class Arrived(Notice):
-        """The kernel has something to show."""
-
-        def __init__(self, what: Event | Message) -> None:
-            super().__init__()
-            self.what = what
-
-    class Rested(Notice):
-        """A turn came to its end."""
-
-        def __init__(self, view: "ChatView", ended: Ended, seconds: float) -> None:
-            super().__init__()
-            self.view, self.ended, self.seconds = view, ended, seconds
-
     def __init__(
         self,
         chat: str,
         *,
         config: Config,
-        ctx: PluginContext,
-        console: Console,
+        ctx: "Around",
+        console: "Console",
         person: str,
-        send: Callable[[Envelope], None],
+        send: "Callable[[Envelope], None]",
         history: Path | None,
         session: str = "",
+        furnished: bool = True,
     ) -> None:
+        """One that is not ``furnished`` has only where to write, until ``furnish``."""
         super().__init__(id=f"view-{chat}")
         self.chat, self.person = chat, person
         self._config, self._ctx, self._talks, self._send = config, ctx, console, send
@@ -117,23 +83,62 @@ class ChatView(Vertical):
             paste_characters=config.paste_characters,
             placeholder="Ask anything. / for commands, @ for files, F1 for help",
         )
-        self.transcript, self.search_bar = Transcript(config=config, picture=self._picture), SearchBar()
         self.greeting = Static("", id="greeting")
+        self._room = None if furnished else Vertical()  # what the transcript will take
         self._began = 0.0
-        self.usage = self._before = Usage()  # what the session used before the turn that runs
         self._sent: deque[str] = deque()  # what was said and has not begun
         self._syncing: asyncio.Task[None] | None = None
 
+    # What a first frame does without is imported after it.
+
+    @cached_property
+    def transcript(self) -> "Transcript":
+        """What was said."""
+        from hermes_platform_tui.transcript import Transcript
+
+        return Transcript(config=self._config, picture=self._picture)
+
+    @cached_property
+    def search_bar(self) -> "SearchBar":
+        """Where one searches it."""
+        from hermes_platform_tui.searchbar import SearchBar
+
+        return SearchBar()
+
+    @cached_property
+    def usage(self) -> "Usage":
+        """What the session used."""
+        return self._before
+
+    @cached_property
+    def _before(self) -> "Usage":
+        """What it used before the turn that runs."""
+        from hermes_core.types import Usage
+
+        return Usage()
+
     def compose(self) -> ComposeResult:
         """What was said, and where to write. The greeting, which has no words yet, comes after the first frame."""
-        yield self.search_bar
-        yield self.transcript
+        if self._room:
+            yield self._room
+        else:
+            yield self.search_bar
+            yield self.transcript
         yield self.composer
+
+    async def furnish(self) -> None:
+        """Put in what a first frame is without, as nothing was said yet."""
+        if self._room:
+            room, self._room = self._room, None
+            with self.app.batch_update():
+                await self.mount(self.search_bar, self.greeting, self.transcript, before=room)
+                await room.remove()
 
     def on_mount(self) -> None:
         """Look now and then at what runs beside it."""
         self.set_interval(_LOOK, self._look)
-        self.call_after_refresh(self.mount, self.greeting, before=self.transcript)
+        if self._room is None:
+            self.call_after_refresh(self.mount, self.greeting, before=self.transcript)
 
     # --- what the person does -------------------------------------------------------------------------------------
 
@@ -142,10 +147,14 @@ class ChatView(Vertical):
         event.stop()
         self.say(event.text, event.attachments)
 
-    def say(self, text: str, attachments: Sequence[Blob] = ()) -> None:
+    def say(self, text: str, attachments: Sequence["Blob"] = ()) -> None:
         """Send what a person says; a screen that has the name of a command opens instead."""
-        if self.app.overlays.opens(text):  # type: ignore[attr-defined]
-            return
+        if not self.app.overlays.opens(text, partial(self._tell, text, attachments)):  # type: ignore[attr-defined]
+            self._tell(text, attachments)
+
+    def _tell(self, text: str, attachments: Sequence["Blob"]) -> None:
+        from hermes_core.types import Envelope, Message, Text
+
         self.begin()
         self._fold_as(text.split())
         command = text.lstrip().startswith("/") and not text.lstrip().startswith("//")
@@ -189,7 +198,7 @@ class ChatView(Vertical):
         """Stop the turn that runs; False when none does."""
         return await self._talks.interrupt(self.chat)
 
-    async def _complete(self, text: str, cursor: int) -> Sequence[Choice]:
+    async def _complete(self, text: str, cursor: int) -> Sequence["Choice"]:
         try:
             return await self._talks.complete(self.chat, text[:cursor])
         except HermesError:  # nobody is told so while they type; the turn will say it
@@ -217,48 +226,48 @@ class ChatView(Vertical):
         """A page up or down."""
         self.transcript.turn_page(pages)
 
-    @on(SearchBar.Sought)
-    def _sought(self, event: SearchBar.Sought) -> None:
+    def on_search_bar_sought(self, event: "SearchBar.Sought") -> None:
+        """Other words are looked for."""
         event.stop()
         self.search_bar.show(self.transcript.search.begin(event.words))
 
-    @on(SearchBar.Stepped)
-    def _stepped(self, event: SearchBar.Stepped) -> None:
+    def on_search_bar_stepped(self, event: "SearchBar.Stepped") -> None:
+        """Another hit is wanted."""
         event.stop()
         self.search_bar.show(self.transcript.search.step(1 if event.by > 0 else -1))
 
-    @on(SearchBar.Closed)
-    def _search_closed(self, event: SearchBar.Closed) -> None:
+    def on_search_bar_closed(self, event: "SearchBar.Closed") -> None:
+        """The search is over."""
         event.stop()
         self.transcript.search.begin("")
         self.composer.focus_input()
 
-    @on(Transcript.Searched)
-    def _searched(self, event: Transcript.Searched) -> None:
+    def on_transcript_searched(self, event: "Transcript.Searched") -> None:
+        """The search has gone on."""
         event.stop()
         self.search_bar.show(event.state)
 
-    def _picture(self, blob: Blob) -> Widget | None:
-        from hermes_platform_tui.terminal.fit import Capabilities
-        from hermes_platform_tui.terminal.pictures import how_to, picture
+    def _picture(self, blob: "Blob") -> Widget | None:
+        from hermes_platform_tui.terminal.pictures import fitting
 
-        how = how_to(Capabilities.of(os.environ), self._config.images)
-        if how == "off":
-            return None
-        return picture(blob, width=min(80, self.size.width - 8), height=20, how=how)
+        return fitting(blob, self._config.images, self.size.width)
 
     # --- what the kernel says -------------------------------------------------------------------------------------
 
     @on(Arrived)
     def _arrived(self, event: Arrived) -> None:
+        from hermes_core.types import Message
+
         event.stop()
         if isinstance(event.what, Message):
             self._told(event.what)
             return
         self.show(event.what)
 
-    def show(self, event: Event) -> None:
+    def show(self, event: "Event") -> None:
         """Show an event of a turn."""
+        from hermes_core.types import Ended, Started, Used
+
         match event:
             case Started():
                 self._started(event)
@@ -270,13 +279,15 @@ class ChatView(Vertical):
                 return
         self.transcript.show(event)
 
-    def _told(self, message: Message) -> None:
+    def _told(self, message: "Message") -> None:
+        from hermes_core.types import Text
+
         text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
         if text:
             self.transcript.answer(text)
         self.sync()
 
-    def _started(self, event: Started) -> None:
+    def _started(self, event: "Started") -> None:
         if not self.facts.busy:
             self._began = time.monotonic()
             from hermes_platform_tui.markdown.code import warm
@@ -289,15 +300,15 @@ class ChatView(Vertical):
         if event.session_id:
             self.session = event.session_id
 
-    def _used(self, event: Used) -> None:
+    def _used(self, event: "Used") -> None:
         self.usage = added(self._before, event.usage)
         self.facts_are(used=event.context, window=event.window or self.facts.window, **figures(self.usage))
 
-    def _ended(self, event: Ended) -> None:
+    def _ended(self, event: "Ended") -> None:
         seconds = time.monotonic() - self._began if self._began else 0.0
         self.usage = self._before = added(self._before, event.usage)
         self.facts_are(busy=False, seconds=seconds, queued=len(self._sent), **figures(self.usage))
-        self.post_message(self.Rested(self, event, seconds))
+        self.post_message(Rested(self, event, seconds))
         self.sync()
         # It is known for sure once the first command has made it.
         self.run_worker(self.see_wall(), group="wall", exclusive=True, exit_on_error=False)
@@ -311,7 +322,7 @@ class ChatView(Vertical):
         fresh = evolve(self.facts, **known)
         if fresh != self.facts:
             self.facts = fresh
-            self.post_message(self.Changed(self))
+            self.post_message(Changed(self))
 
     def sync(self) -> None:
         """See what the kernel knows of this chat now: another session, another title, another model."""
@@ -349,10 +360,13 @@ class ChatView(Vertical):
 
     async def load(self) -> None:
         """Show the session from the store; one that has no row yet is empty. What waits to be answered stays."""
+        from hermes_core.types import Usage
+        from hermes_platform_tui.markdown.inline import parser
+
         known: Session | None = None
         try:
             known = await self._ctx.sessions.get(self._ctx.owner, self.session)
-            await asyncio.to_thread(_reader)
+            await asyncio.to_thread(parser)
             await self.transcript.load(self._ctx, known.id)
         except UnknownName:
             self.transcript.clear()
@@ -378,14 +392,7 @@ class ChatView(Vertical):
         named = [job.title.partition(":")[0] for job in working if job.kind == "other" and ":" in job.title[:25]]
         self.facts_are(agents=agents, processes=len(working) - agents - len(named), other=", ".join(named[:1]))
 
-    @on(Transcript.RetryWanted)
-    def _retry(self, event: Transcript.RetryWanted) -> None:
+    def on_transcript_retry_wanted(self, event: "Transcript.RetryWanted") -> None:
+        """The turn that failed is to be tried again."""
         event.stop()
         self.say("/retry")
-
-
-def _reader() -> None:
-    """Import what reads markdown, where no key waits for it."""
-    from hermes_platform_tui.markdown.inline import parser
-
-    parser()

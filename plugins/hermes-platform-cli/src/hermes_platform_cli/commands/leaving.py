@@ -4,17 +4,17 @@ import asyncio
 import contextlib
 import signal
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import click
-
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 
-__all__ = ["Leaving"]
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+
+__all__ = ["ENDED", "Leaving"]
 
 _ASKED = (signal.SIGTERM, signal.SIGHUP)
-_STATUS = 130  # what a command that was interrupted ends with
+ENDED = 130  # what a command that was interrupted ends with
 
 
 class Leaving:
@@ -22,10 +22,10 @@ class Leaving:
 
     The first cancels what runs within, once the turns of this process are left as a death leaves them, so that
     ``hermes -c`` finishes them. ``caught`` says that it came: the block then ends without an error. Where a signal is
-    ignored, as nohup has it, it stays so.
+    ignored, as nohup has it, it stays so. Without a ``ctx`` no turn is of this process, and none is left.
     """
 
-    def __init__(self, ctx: PluginContext) -> None:
+    def __init__(self, ctx: "PluginContext | None") -> None:
         self._ctx = ctx
         self._work: asyncio.Task[object] | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -39,7 +39,9 @@ class Leaving:
     def end(self) -> None:
         """Raise what ends a command that was interrupted, when a signal came."""
         if self.caught:
-            raise click.exceptions.Exit(_STATUS)
+            import click
+
+            raise click.exceptions.Exit(ENDED)
 
     async def __aenter__(self) -> Self:
         self._work, loop = asyncio.current_task(), asyncio.get_running_loop()
@@ -57,7 +59,8 @@ class Leaving:
 
     async def _leave(self) -> None:
         with contextlib.suppress(HermesError):  # else the turn is taken over when this process is gone
-            await self._ctx.host.records.leave()
+            if self._ctx:
+                await self._ctx.host.records.leave()
         assert self._work
         self._work.cancel()
 

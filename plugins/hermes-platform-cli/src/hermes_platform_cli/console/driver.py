@@ -19,6 +19,7 @@ class Terminal(SharingDriver):
     """Carries the conversations of one platform until the people on it leave."""
 
     name = "terminal"
+    front = "hermes_platform_cli.console.front:carry"
 
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx = ctx
@@ -48,7 +49,7 @@ class Terminal(SharingDriver):
         if MARK in os.environ:  # a tool runs this, and no host speaks with it
             return False
         if os.path.exists(place_of(home)):  # noqa: PTH110 - pathlib is dear
-            from hermes_platform_cli.console.elsewhere import through_host
+            from hermes_platform_cli.console.through import through_host
 
             return await through_host(self._ctx, platform, session, require)
         from hermes_front.one_shot import begin_host, wants_host

@@ -1,29 +1,21 @@
-"""This terminal, or this full screen, as a client of the host of its home: what is said here is carried there.
+"""A platform of this process as a client of the host of its home: what is said here is carried there.
 
-A platform is served as it always is; its console is one that asks the host. Where no host serves this terminal,
-nothing was done, and whoever asked does it by itself.
+It is served as it always is; its console is one that asks the host.
 """
 
 import asyncio
 import contextlib
-import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from hermes_core import __version__
 from hermes_core.codec import message_from_json, message_to_json
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Platform
-from hermes_core.types import Chat, Envelope, Started
-from hermes_front.wire import Lines, connect, frame, place_of
-from hermes_platform_cli.commands.leaving import Leaving
+from hermes_core.types import Chat, Envelope, Principal, Started
+from hermes_platform_cli.commands.leaving import ENDED, Leaving
 from hermes_platform_cli.console.line import Line, RemoteConsole
-from hermes_platform_kit.one_turn import way_back
 from hermes_platform_kit.spoken import (
     PROTOCOL,
     event_of_json,
@@ -33,68 +25,13 @@ from hermes_platform_kit.spoken import (
     verdict_to_json,
 )
 
-__all__ = ["Elsewhere", "by_itself", "through_host"]
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
 
-_PATIENCE = 1.0  # seconds for a host to say whether it serves this terminal
-_LARGEST = 64 << 20  # bytes of a frame of the host's
+__all__ = ["LARGEST", "Elsewhere"]
+
+LARGEST = 64 << 20  # bytes of a frame of the host's
 _LEAVES = 2.0  # seconds for the host to say that it heard that this terminal leaves
-_FLAGS = ("chat", "--cli", "--tui", "-c", "--continue")
-_VALUES = ("-r", "--resume", "--interface", "-p", "--profile")
-
-
-async def through_host(
-    ctx: PluginContext, platform: Platform, session: str, require: Callable[[str, str], None]
-) -> bool:
-    """Have the host of this home carry a platform until those on it leave; False where none serves this terminal."""
-    home = str(ctx.paths.home)
-    connection = connect(place_of(home), _PATIENCE)
-    if connection is None:  # it was killed
-        from hermes_front.one_shot import begin_host, wants_host
-
-        if wants_host(home):
-            begin_host()
-        return False
-    why = by_itself(sys.argv[1:])
-    why = f"{why} is not among what the host has" if why else _refused(ctx, connection, home)
-    if why:
-        connection.close()
-        click.echo(f"The host of this home does not serve this terminal, which works by itself: {why}.", err=True)
-        return False
-    connection.setblocking(False)
-    reader, writer = await asyncio.open_unix_connection(sock=connection, limit=_LARGEST)
-    await Elsewhere(ctx, platform, session, require, reader, writer).serve()
-    return True
-
-
-def by_itself(words: Sequence[str]) -> str:
-    """Return the first word of a command line that asks for what a host may not have; empty where there is none."""
-    left = iter(words)
-    for word in left:
-        if word in _VALUES:
-            next(left, None)
-        elif word not in _FLAGS and not word.startswith(("--resume=", "--interface=", "--profile=")):
-            return word
-    return ""
-
-
-def _refused(ctx: PluginContext, connection: socket.socket, home: str) -> str:
-    """Say who is here, and return why the host does not serve it; empty where it does."""
-    from hermes_front.one_shot import hello
-
-    told = hello(__version__, home, do="console")
-    if not told["cwd"]:
-        return "its folder is gone"
-    try:
-        connection.sendall(frame(**told))
-        said = next(iter(Lines(connection)), {"no": "it closed the connection"})
-    except (OSError, ValueError) as error:
-        said = {"no": str(error)}
-    if "no" not in said:
-        return ""
-    if said["no"] == "version":
-        anew = said.get("anew") or f"Begin it anew: {ctx.program} gateway stop, then {ctx.program} gateway start"
-        return f"it runs {said.get('version')}, not {__version__}. {anew}"
-    return str(said["no"])
 
 
 class Elsewhere:
@@ -102,15 +39,18 @@ class Elsewhere:
 
     def __init__(
         self,
-        ctx: PluginContext,
+        who: tuple[str, Principal],
         platform: Platform,
         session: str,
-        require: Callable[[str, str], None],
         reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
+        line: Line,
+        *,
+        require: Callable[[str, str], None],
+        facts: Mapping[str, str] | None = None,
     ) -> None:
-        self._ctx, self._platform, self._session, self._require = ctx, platform, session, require
-        self._reader, self._writer, self._line = reader, writer, Line(writer)
+        """``who`` are the name of this program, and whose Hermes it is; ``facts`` what is known of the session."""
+        (self._program, self._owner), self._platform, self._session = who, platform, session
+        self._require, self._reader, self._line, self._facts = require, reader, line, facts
         self._told: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
         self._opened: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
         self._console: RemoteConsole | None = None
@@ -123,8 +63,8 @@ class Elsewhere:
         self._doing: set[asyncio.Task[None]] = set()
         self._status: int | None = None
 
-    async def serve(self) -> None:
-        """Carry it until those on it leave, or the host ends."""
+    async def serve(self, ctx: "PluginContext | None" = None) -> int:
+        """Carry it until those on it leave, or the host ends; the exit status. ``ctx`` is there where a kernel is."""
         # Lines of a pipe are answered before this ends; a screen takes none of them.
         stays = self._platform.name == "cli" and (sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty())
         own = [
@@ -138,23 +78,22 @@ class Elsewhere:
             for one in self._own.values()
         ]
         self._line.say(console=PROTOCOL, platform=self._platform.name, session=self._session, stays=stays, commands=own)
-        async with Leaving(self._ctx) as leaving:
+        async with Leaving(ctx) as leaving:
             await self._serve(stays)
         if leaving.caught or not stays or self._line.gone:
             self._way_back()
-        leaving.end()
-        if self._status:
-            raise click.exceptions.Exit(self._status)
+        return ENDED if leaving.caught else self._status or 0
 
     async def _serve(self, stays: bool) -> None:
         reading = asyncio.create_task(self._read())
         opened = False
         try:
             # Of a new conversation there is nothing to know that a first frame would wait for.
-            facts = await self._opened if self._session else {"session": "", "title": "", "cwd": str(Path.cwd())}
+            known = self._facts or (None if self._session else {"session": "", "title": "", "cwd": str(Path.cwd())})
+            facts = await self._opened if known is None else known
             if self._status is not None:
                 return
-            self._console = RemoteConsole(self._ctx, self._line, facts, self._require)
+            self._console = RemoteConsole(self._owner, self._line, facts, self._require)
             self._console.know(self._commands)
             opened = True
             await self._platform.open(self._console)
@@ -165,9 +104,7 @@ class Elsewhere:
                 task.cancel()
             if opened:
                 await self._platform.close()
-            self._writer.close()
-            with contextlib.suppress(OSError, asyncio.CancelledError):
-                await self._writer.wait_closed()
+            await self._line.close()
 
     async def _carry(self, stays: bool) -> None:
         receiving, showing = asyncio.create_task(self._receive()), asyncio.create_task(self._show())
@@ -211,10 +148,10 @@ class Elsewhere:
                 if self._console:
                     self._console.know_first(told["opened"])
             elif "e" in told:
-                click.echo(str(told["e"]).rstrip("\n"), err=True)
+                _say(str(told["e"]).rstrip("\n"))
             elif "no" in told or "x" in told:
                 if "no" in told:
-                    click.echo(f"The host does not carry this: {told['no']}.", err=True)
+                    _say(f"The host does not carry this: {told['no']}.")
                 self._status = int(told.get("x", 1))
                 break
             else:
@@ -259,7 +196,7 @@ class Elsewhere:
     async def _run(self, told: Mapping[str, Any]) -> None:
         """Run a command of this screen itself, or say how it may go on."""
         command = self._own[told.get("run") or told["options"]]
-        session = session_of_json(told["session"], self._ctx.owner)
+        session = session_of_json(told["session"], self._owner)
         try:
             if "run" in told:
                 said = await command.run(session, told["rest"])
@@ -273,12 +210,19 @@ class Elsewhere:
 
     def _way_back(self) -> None:
         """Say how to take it up again."""
+        from hermes_platform_kit.one_turn import way_back
+
         facts = self._console.facts if self._console else {}
         sessions = [one for chat in self._chats if (one := facts.get(chat, {}).get("session", ""))]
         with contextlib.suppress(OSError):  # the terminal may be gone
             if self._line.gone:
-                click.echo("The host ended. Nothing that was stored is lost.", err=True)
+                _say("The host ended. Nothing that was stored is lost.")
             elif any(self._working.values()) and sessions:
-                click.echo(f"What runs goes on at the host: {self._ctx.program} attach {sessions[-1]}", err=True)
-            back = way_back(self._ctx.program, sessions, cut=False)
-            click.echo(back, err=True, nl=bool(back))
+                _say(f"What runs goes on at the host: {self._program} attach {sessions[-1]}")
+            if back := way_back(self._program, sessions, cut=False):
+                _say(back)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()

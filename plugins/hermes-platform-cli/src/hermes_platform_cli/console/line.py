@@ -6,10 +6,9 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Console
-from hermes_core.types import Choice, Job, Session, SlashCommand, Wall
+from hermes_core.types import Choice, Job, Principal, Session, SlashCommand, Wall
 from hermes_platform_kit.spoken import choice_of_json, job_of_json, pieces, session_of_json, wall_of_json
 
 __all__ = ["Line", "RemoteConsole"]
@@ -28,17 +27,23 @@ class Line:
         if not self._writer.is_closing():
             self._writer.write(pieces(told))
 
-    async def ask(self, what: str, chat: str = "", *words: str) -> Any:
+    async def ask(self, what: str, chat: str = "", *words: str, **more: Any) -> Any:
         """Ask the host. Raises what it raises."""
         if self._over:
             raise HermesError("The host ended.")
         number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         try:
-            self.say(id=number, do=what, chat=chat, words=words)
+            self.say(id=number, do=what, chat=chat, words=words, **more)
             return await answer
         finally:
             del self._waiting[number]
+
+    async def close(self) -> None:
+        """Close the connection."""
+        self._writer.close()
+        with contextlib.suppress(OSError, asyncio.CancelledError):
+            await self._writer.wait_closed()
 
     def answered(self, told: Mapping[str, Any]) -> None:
         """Pass on what the host answers."""
@@ -62,10 +67,10 @@ class RemoteConsole(Console):
     """The console of a platform whose conversations a host carries."""
 
     def __init__(
-        self, ctx: PluginContext, line: Line, facts: Mapping[str, str], require: Callable[[str, str], None]
+        self, owner: Principal, line: Line, facts: Mapping[str, str], require: Callable[[str, str], None]
     ) -> None:
         super().__init__()
-        self._ctx, self._line, self._require = ctx, line, require
+        self._owner, self._line, self._require = owner, line, require
         self.know_first(facts)
         self._known: Sequence[Mapping[str, Any]] = ()
         self.facts: dict[str, Mapping[str, str]] = {}
@@ -109,7 +114,7 @@ class RemoteConsole(Console):
 
     async def open(self, chat: str, session: str) -> Session:
         self._require("sessions.read", "read past conversations")
-        return session_of_json(await self._line.ask("open", chat, session), self._ctx.owner)
+        return session_of_json(await self._line.ask("open", chat, session), self._owner)
 
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:
         return [choice_of_json(one) for one in await self._line.ask("complete", chat, line)]

@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_core.types import Blob
 from hermes_platform_tui.composer.chips import ROOM, START, Chip, Chips
 from hermes_platform_tui.composer.clean import plain
 from hermes_platform_tui.composer.field import Field
 from hermes_platform_tui.composer.pictures import LARGEST, Refused, may_be_paths, picture, read_pictures
 
 if TYPE_CHECKING:
+    from hermes_core.types import Blob
     from hermes_platform_tui.composer.composer import Composer
     from hermes_platform_tui.composer.viewer import PasteChoice
 
@@ -26,7 +26,7 @@ class Attachments:
         self._composer, self._field, self._chips = composer, field, chips
         self.editing = False
 
-    def mark(self, blob: Blob) -> str:
+    def mark(self, blob: "Blob") -> str:
         """The mark of a new chip. Raises Refused."""
         size = len(blob.data) if blob.data is not None else _size(blob.path)
         if size > LARGEST:

@@ -6,12 +6,15 @@ one, wrapping and the cursor count it right, and it is drawn as its label.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, split_graphemes
 
 from hermes_core.patterns import pattern
-from hermes_core.types import Blob
 from hermes_core.values import frozen
+
+if TYPE_CHECKING:
+    from hermes_core.types import Blob
 
 __all__ = ["ROOM", "START", "Chip", "Chips", "letter_at", "mark_at", "marks", "size_in_words"]
 
@@ -30,7 +33,7 @@ class Chip:
 
     label: str
     text: str
-    blob: Blob | None = None
+    blob: "Blob | None" = None
 
 
 def marks(document: str) -> Iterator[tuple[int, int]]:
@@ -75,7 +78,7 @@ class Chips:
             return text
         return self._mark(Chip(label=f"[paste #{self._next('paste')}: {size}]", text=text))
 
-    def attach(self, blob: Blob, size: int) -> str:
+    def attach(self, blob: "Blob", size: int) -> str:
         """The mark of a picture or a file."""
         kind = "image" if blob.media_type.startswith("image/") else "file"
         name, number = _short(blob), self._next(kind)
@@ -100,7 +103,7 @@ class Chips:
         """The text that is shown. As long as the document, so that positions in one are positions in the other."""
         return self._replace(document, lambda chip, mark: chip.label)
 
-    def attachments(self, document: str) -> Sequence[Blob]:
+    def attachments(self, document: str) -> Sequence["Blob"]:
         """Pictures and files, in the order in which they stand."""
         chips = (self._behind(found) for found in _MARK.finditer(document))
         return [chip.blob for chip in chips if chip is not None and chip.blob is not None]
@@ -147,7 +150,7 @@ class Chips:
         return self._chips[number] if number < len(self._chips) else None
 
 
-def _short(blob: Blob) -> str:
+def _short(blob: "Blob") -> str:
     """A name of characters that are one cell wide, or the end of its media type."""
     name = blob.name.replace("\n", " ").strip()
     if not name or not name.isprintable() or cell_len(name) != len(name) or any(cell_len(c) != 1 for c in name):

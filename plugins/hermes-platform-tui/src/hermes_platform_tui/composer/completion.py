@@ -1,9 +1,12 @@
 """When choices are asked for, and what Tab and Enter make of them. Plain functions over text."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hermes_core.patterns import pattern
-from hermes_core.types import Choice
+
+if TYPE_CHECKING:
+    from hermes_core.types import Choice
 
 __all__ = ["common_part", "is_wanted", "is_whole"]
 
@@ -17,7 +20,7 @@ def is_wanted(before: str) -> bool:
     return _WORD.search(before[-1000:]) is not None
 
 
-def common_part(choices: Sequence[Choice], before: str) -> str:
+def common_part(choices: Sequence["Choice"], before: str) -> str:
     """What all choices begin with, if that is more than what is there already; they must replace the same."""
     if len({choice.replaces for choice in choices}) != 1:
         return ""
@@ -30,10 +33,10 @@ def common_part(choices: Sequence[Choice], before: str) -> str:
     return shared if len(shared) > len(word) and shared.startswith(word) else ""
 
 
-def is_whole(choices: Sequence[Choice], before: str) -> bool:
+def is_whole(choices: Sequence["Choice"], before: str) -> bool:
     """Whether what is typed already is one of the choices."""
     return any(choice.replaces and _replaced(choice, before) == choice.text.rstrip() for choice in choices)
 
 
-def _replaced(choice: Choice, before: str) -> str:
+def _replaced(choice: "Choice", before: str) -> str:
     return before[-choice.replaces :] if choice.replaces else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -11,7 +12,6 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from hermes_core.types import Blob, Choice
 from hermes_platform_tui.composer.attachments import Attachments, Refused
 from hermes_platform_tui.composer.chips import ROOM, Chips
 from hermes_platform_tui.composer.clean import clean_slowly, plain
@@ -20,6 +20,9 @@ from hermes_platform_tui.composer.history import History
 from hermes_platform_tui.composer.menu import Menu
 from hermes_platform_tui.composer.offers import Offers
 from hermes_platform_tui.composer.recall import Recall
+
+if TYPE_CHECKING:
+    from hermes_core.types import Blob, Choice
 
 __all__ = ["Composer"]
 
@@ -57,7 +60,7 @@ class Composer(Vertical):
     class Submitted(Said):
         """A message is sent. ``text`` is whole: what was pasted stands where its chip stood."""
 
-        def __init__(self, text: str, attachments: Sequence[Blob]) -> None:
+        def __init__(self, text: str, attachments: Sequence["Blob"]) -> None:
             super().__init__()
             self.text, self.attachments = text, attachments
 
@@ -71,7 +74,7 @@ class Composer(Vertical):
     def __init__(
         self,
         *,
-        complete: Callable[[str, int], Awaitable[Sequence[Choice]]],
+        complete: Callable[[str, int], Awaitable[Sequence["Choice"]]],
         history: Path | None,
         paste_lines: int,
         paste_characters: int,
@@ -107,7 +110,7 @@ class Composer(Vertical):
         return self._chips.expand(self._field.text)
 
     @property
-    def attachments(self) -> Sequence[Blob]:
+    def attachments(self) -> Sequence["Blob"]:
         """Pictures and files, in the order in which they stand in the text."""
         return self._chips.attachments(self._field.text)
 
@@ -163,7 +166,7 @@ class Composer(Vertical):
         self._field.forget()
         self._chips.clear()
 
-    def attach(self, blob: Blob) -> None:
+    def attach(self, blob: "Blob") -> None:
         """Put a picture or a file where the cursor is, as a chip."""
         try:
             mark = self._attachments.mark(blob)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from hermes_core.types import Choice
 from hermes_platform_tui.composer.chips import Chips
 from hermes_platform_tui.composer.clean import plain
 from hermes_platform_tui.composer.completion import common_part, is_wanted, is_whole
@@ -14,6 +13,7 @@ from hermes_platform_tui.composer.field import Field
 from hermes_platform_tui.composer.menu import Menu
 
 if TYPE_CHECKING:
+    from hermes_core.types import Choice
     from hermes_platform_tui.composer.composer import Composer
 
 __all__ = ["Offers"]
@@ -31,7 +31,7 @@ class Offers:
         field: Field,
         menu: Menu,
         chips: Chips,
-        complete: Callable[[str, int], Awaitable[Sequence[Choice]]],
+        complete: Callable[[str, int], Awaitable[Sequence["Choice"]]],
     ) -> None:
         self._composer, self._field, self._menu, self._chips, self._complete = composer, field, menu, chips, complete
         self._choices: Sequence[Choice] = ()

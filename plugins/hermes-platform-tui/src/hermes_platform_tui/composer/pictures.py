@@ -4,9 +4,12 @@ import contextlib
 import os
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from hermes_core.types import Blob
+if TYPE_CHECKING:
+    from hermes_core.types import Blob
+
 
 __all__ = ["LARGEST", "Refused", "may_be_paths", "named_paths", "picture", "read_pictures"]
 
@@ -31,8 +34,10 @@ def media_type(data: bytes) -> str:
     return next((kind for magic, kind in _KINDS if data.startswith(magic)), "")
 
 
-def picture(data: bytes, name: str) -> Blob:
+def picture(data: bytes, name: str) -> "Blob":
     """A picture that a model takes."""
+    from hermes_core.types import Blob
+
     if len(data) > LARGEST:
         raise Refused(f"{name} is larger than {LARGEST // 1_000_000} MB.")
     kind = media_type(data)
@@ -63,7 +68,7 @@ def named_paths(pasted: str) -> list[Path]:
     return []
 
 
-def read_pictures(pasted: str) -> list[Blob]:
+def read_pictures(pasted: str) -> "list[Blob]":
     """The pictures whose paths were pasted; nothing when it is any other text. Reads files: for a thread."""
     blobs = []
     for path in named_paths(pasted):

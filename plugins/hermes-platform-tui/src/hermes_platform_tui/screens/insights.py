@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import UsageRow
 from hermes_core.values import define
@@ -19,6 +18,9 @@ from hermes_platform_tui.screens.dialog import Dialog, Hint, begin
 from hermes_platform_tui.screens.rows import columns
 from hermes_platform_tui.screens.shown import fault, money, one_line, percent, tokens
 from hermes_platform_tui.screens.usage import Pages
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.distant import Around
 
 __all__ = ["InsightsScreen"]
 
@@ -77,7 +79,7 @@ class InsightsScreen(Dialog[None]):
         Binding("q", "cancel", show=False),
     ]
 
-    def __init__(self, ctx: PluginContext, *, days: int = 30, today: Callable[[], date] = date.today) -> None:
+    def __init__(self, ctx: "Around", *, days: int = 30, today: Callable[[], date] = date.today) -> None:
         super().__init__()
         self._ctx, self._days, self._today = ctx, days, today
         self._rows: Sequence[UsageRow] | None = None

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import Hit, SessionRow
 from hermes_platform_tui.screens.confirm import ConfirmDialog
@@ -23,6 +22,9 @@ from hermes_platform_tui.screens.picker import Picker
 from hermes_platform_tui.screens.prompt import PromptDialog
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
 from hermes_platform_tui.screens.shown import clean, cost, excerpt, fault, one_line, when
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.distant import Around
 
 __all__ = ["NEW", "SessionPicker"]
 
@@ -71,7 +73,7 @@ class SessionPicker(Picker[str | None]):
     }
     """
 
-    def __init__(self, ctx: PluginContext, *, current: str = "", now: Callable[[], float] = time.time) -> None:
+    def __init__(self, ctx: "Around", *, current: str = "", now: Callable[[], float] = time.time) -> None:
         super().__init__()
         self._ctx, self._current, self._now = ctx, current, now
         self._known: Sequence[SessionRow] = ()

@@ -3,6 +3,7 @@
 Nothing is asked of the terminal itself: an answer that comes late would be typed into the person's message.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
@@ -23,6 +24,14 @@ _PLAIN = "Use the plain conversation: hermes --cli"
 _KITTY = ("kitty", "ghostty")
 _SIXEL = ("foot", "wezterm", "mlterm", "contour", "yaft", "mintty", "konsole")
 _TRUE = ("kitty", "ghostty", "wezterm", "foot", "alacritty", "iterm", "contour", "direct", "truecolor", "24bit", "warp")
+
+
+def size() -> tuple[int, int]:
+    """Columns and rows of the terminal of this process; 0 and 0 where it has none."""
+    try:
+        return tuple(os.get_terminal_size(sys.__stdout__.fileno()))  # type: ignore[return-value,union-attr]
+    except (OSError, ValueError, AttributeError):
+        return 0, 0
 
 
 def unfit(stdin: "Any", stdout: "Any", environ: Mapping[str, str], size: tuple[int, int]) -> str:

@@ -5,6 +5,7 @@ to more than the screen could use.
 """
 
 import io
+import os
 import random
 import warnings
 from base64 import b64encode
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from hermes_core.types import Blob
 
 
-__all__ = ["Blocks", "Drawn", "How", "Kitty", "draw", "how_to", "picture"]
+__all__ = ["Blocks", "Drawn", "How", "Kitty", "draw", "fitting", "how_to", "picture"]
 
 How = Literal["kitty", "sixel", "blocks", "off"]
 
@@ -87,6 +88,12 @@ def picture(source: "bytes | str | Path | Blob", *, width: int, height: int, how
     Reading takes its time: in an app, ``await asyncio.to_thread(draw, …)`` and then ``.widget()``.
     """
     return draw(source, width=width, height=height, how=how, name=name).widget()
+
+
+def fitting(blob: "Blob", setting: Literal["auto", "blocks", "off"], columns: int) -> Widget | None:
+    """Return a picture that fits among so many columns of this process's terminal; None where none is wanted."""
+    how = how_to(Capabilities.of(os.environ), setting)
+    return None if how == "off" else picture(blob, width=min(80, columns - 8), height=20, how=how)
 
 
 def draw(source: "bytes | str | Path | Blob", *, width: int, height: int, how: How, name: str = "") -> Drawn:

@@ -12,7 +12,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
-from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import Blob, Event
 from hermes_platform_tui.config import Config, Fold
@@ -24,6 +23,7 @@ from hermes_platform_tui.transcript.hunt import Hunt
 from hermes_platform_tui.transcript.page import MOST, Page
 
 if TYPE_CHECKING:
+    from hermes_platform_tui.distant import Around
     from hermes_platform_tui.transcript.block import Block
 
 __all__ = ["Conversation"]
@@ -186,7 +186,7 @@ class Conversation(Widget):
         self._feed.fail(text, hint)
         self._soon()
 
-    async def load(self, ctx: PluginContext, session: str, *, newest: int = 30) -> None:
+    async def load(self, ctx: "Around", session: str, *, newest: int = 30) -> None:
         """Show a session from its end; older messages come as one scrolls up. Raises HermesError."""
         history = History(ctx, session)
         entries = await history.newest(newest)

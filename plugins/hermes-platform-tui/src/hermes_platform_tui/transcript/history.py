@@ -1,10 +1,13 @@
 """Messages of a session as entries, page by page from the end."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from hermes_core.context import PluginContext
 from hermes_core.types import Blob, Message, Reasoning, Text, ToolCall, ToolResult
 from hermes_platform_tui.transcript.entries import Action, Entry, Remark, Speech, Thought
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.distant import Around
 
 __all__ = ["History"]
 
@@ -12,7 +15,7 @@ __all__ = ["History"]
 class History:
     """One session's messages, read backwards. ``oldest`` is the number of the first that was read."""
 
-    def __init__(self, ctx: PluginContext, session: str) -> None:
+    def __init__(self, ctx: "Around", session: str) -> None:
         self._sessions, self._owner, self._session = ctx.sessions, ctx.owner, session
         self.oldest = 0
         self._orphans: dict[str, Action] = {}  # results whose call is on a page that was not read yet

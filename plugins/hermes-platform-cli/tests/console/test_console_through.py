@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_platform_cli.console.elsewhere import by_itself
+from hermes_platform_cli.console.through import by_itself
 
 
 @pytest.mark.parametrize(
