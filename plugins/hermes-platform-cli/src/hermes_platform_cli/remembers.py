@@ -11,7 +11,8 @@ __all__ = ["look_at_memory", "missing_memory", "tell_missing"]
 
 def missing_memory(ctx: PluginContext) -> Finding | None:
     """Return what is wrong with ``memory.provider``: a plugin that is not enabled has it, or none at all."""
-    name = ctx.host.section("memory").provider
+    settings = ctx.host.section("memory")
+    name = settings.provider
     if not name or any(_has(one, name) and one.enabled for one in _likely(ctx, name)):
         return None
     owners = [one for one in ctx.plugins.list() if _has(one, name)]
@@ -20,6 +21,8 @@ def missing_memory(ctx: PluginContext) -> Finding | None:
     if owners:
         text = f"nothing is remembered: memory.provider is {name}, and {owners[0].label} is not enabled"
         return Finding(level="fault", text=text, fix=f"{ctx.program} plugins enable {owners[0].label}")
+    if settings == type(settings)():  # nobody named it
+        return None
     text = f"nothing is remembered: memory.provider is {name}, and no plugin here has such a memory"
     there = ", ".join(sorted(ctx.plugins.offered("memories")))
     return Finding(level="fault", text=text, fix=f"{ctx.program} config set memory.provider NAME; there is: {there}")

@@ -1,6 +1,7 @@
 """``hermes attach`` and ``hermes host``."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Sequence
 from functools import partial
