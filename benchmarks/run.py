@@ -126,7 +126,7 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
 
     yield first_frame(env, rounds)
     with host(env):
-        yield first_frame(env, rounds, " through a host")
+        yield first_frame(env, rounds, 1.3, " through a host")
 
 
 def gaps(url: str, env: Mapping[str, str]) -> Iterator[Figure]:
