@@ -39,12 +39,19 @@ def plugins_imported(module: str) -> list[str]:
     origin = Path(spec.origin)
     found: set[str] = set()
     for source in origin.parent.rglob("*.py") if origin.name == "__init__.py" else [origin]:
-        for node in ast.walk(ast.parse(source.read_bytes())):
+        for node in ast.walk(_tree(source.read_bytes())):
             if isinstance(node, ast.Import):
                 found |= {name.name.partition(".")[0] for name in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.partition(".")[0])
     return sorted(found & others)
+
+
+def _tree(source: bytes) -> ast.AST:
+    try:
+        return ast.parse(source)
+    except SystemError:  # Python below 3.11.5 miscounts its depth when objects are collected meanwhile: cpython#106905
+        return ast.parse(source)
 
 
 def project_of(module: str) -> Mapping[str, Any] | None:
