@@ -1,5 +1,6 @@
 """Work in steps is done once each, also when the program dies in the middle."""
 
+import asyncio
 import contextlib
 import os
 import subprocess
@@ -13,8 +14,8 @@ from hermes_agent import flows
 from hermes_agent.flows import ask, branch, do, each, loop, parallel, sequence
 from hermes_agent.past import answer_in
 from hermes_core.errors import BudgetReached, HermesError, ProviderError, UserError
-from hermes_core.testing import Fail
-from hermes_core.types import Said, Text, TurnBounds
+from hermes_core.testing import Fail, ScriptedProvider
+from hermes_core.types import Said, Text, TextDelta, TurnBounds
 
 EXAMPLE = Path(__file__).parents[3] / "docs/examples/digest.py"
 
@@ -204,11 +205,25 @@ def test_a_turn_that_was_cut_goes_on_within_its_bounds(tmp_path):
     assert said[1] == (0, "BudgetReached\n"), ran.stderr
 
 
-async def test_what_was_said_until_a_turn_was_stopped_is_no_answer(hermes, scripted):
-    hermes.tmp_plugin(scripted("one two three", "all of it"))
+class Hanging(ScriptedProvider):
+    """Says one word, and no more, of its first answer."""
+
+    async def stream(self, request):
+        if not self.requests:
+            self.requests.append(request)
+            yield TextDelta(text="one")
+            await asyncio.Event().wait()
+        async for delta in super().stream(request):
+            yield delta
+
+
+async def test_what_was_said_until_a_turn_was_stopped_is_no_answer(hermes):
+    hermes.tmp_plugin(Hanging(["all of it"]))
     async with contextlib.aclosing(hermes.turn("?", session="flow:1")) as events:
         async for event in events:
             if isinstance(event, Said):
                 break
+    past = await hermes.sessions.past(hermes.owner, "flow:1")
+    assert past[-1].role == "assistant"
     assert await answer_in(hermes, "flow:1", hermes.owner) is None
     assert await flows.run(hermes, ask("?"), name="flow") == "all of it"
