@@ -18,6 +18,7 @@ __all__ = ["Case", "digest_of", "read_cases"]
 _FIELDS: dict[str, type] = {"name": str, "input": str, "expect": dict, "files": dict, "tools": list, "system": str}
 _TEXTS = ("equals", "contains", "lacks", "regex")
 _KINDS = (*_TEXTS, "schema", "judge", "files")
+_TOLD = 20  # problems that are listed
 _MOST = 8 * 2**20  # bytes of a file of cases
 
 
@@ -60,8 +61,8 @@ def read_cases(path: Path) -> Sequence[Case]:
     if not made:
         problems.append(f"{path.name}: there are no cases")
     if problems:
-        more = f" (and {len(problems) - 8} more)" if len(problems) > 8 else ""
-        raise UserError("\n".join(problems[:8]) + more, hint="docs/how-to/evals.md shows what a case looks like.")
+        more = f" (and {len(problems) - _TOLD} more)" if len(problems) > _TOLD else ""
+        raise UserError("\n".join(problems[:_TOLD]) + more, hint="docs/how-to/evals.md shows what a case looks like.")
     return made
 
 
