@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.testing.audit import Audit
     from hermes_core.testing.bench import Bench
+    from hermes_core.testing.cassettes import Cassette
     from hermes_core.testing.check import check_plugin
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
     from hermes_core.testing.steps import Steps, TooManySteps
+    from hermes_core.testing.transcripts import transcript
     from hermes_core.testing.witness import Witness, off_the_record
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "BackendContract",
     "Bench",
     "Call",
+    "Cassette",
     "ConsoleDriverContract",
     "Fail",
     "FakeApprovals",
@@ -86,6 +89,7 @@ __all__ = [
     "off_the_record",
     "plugin_context",
     "serve",
+    "transcript",
 ]
 
 _HOMES = {
@@ -93,6 +97,7 @@ _HOMES = {
     "BackendContract": "contract_backend",
     "Bench": "bench",
     "Call": "scripted",
+    "Cassette": "cassettes",
     "ConsoleDriverContract": "contract_console",
     "Fail": "scripted",
     "FakeBackend": "fakes",
@@ -134,6 +139,7 @@ _HOMES = {
     "off_the_record": "witness",
     "plugin_context": "fake_context",
     "serve": "contract_routes",
+    "transcript": "transcripts",
 }
 
 
