@@ -7,6 +7,7 @@ from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, Cassette, ScriptedProvider, transcript
 from hermes_core.types import Message, Request, Text
 
+pytest_plugins = ["pytester"]
 KEY = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyzABCDEF"
 
 
@@ -65,3 +66,28 @@ async def test_a_stream_that_broke_is_not_recorded_and_a_broken_tape_is_refused(
         tape.write_text(text, errors="surrogateescape")
         with pytest.raises(UserError):
             Cassette(tape)
+
+
+TEST = """
+from hermes_core.testing import ScriptedProvider
+
+async def test_once(hermes, cassette):
+    hermes.tmp_plugin(cassette(%s))
+    assert (await hermes.run("Hello?")).text == "Hi."
+    %s
+"""
+
+
+@pytest.mark.long
+def test_the_fixture_keeps_a_tape_beside_each_test(pytester):
+    wholly = "await hermes.run('Bye?', session='b')"
+    for provider, more, outcome in (
+        ("", "", "failed"),
+        ('ScriptedProvider(["Hi.", "Ho."])', wholly, "passed"),
+        ("", wholly, "passed"),
+        ("", "", "errors"),  # a reply was not asked for
+    ):
+        pytester.makepyfile(test_it=TEST % (provider, more))
+        found = pytester.runpytest_subprocess("-o", "asyncio_mode=auto", "-p", "no:cacheprovider").parseoutcomes()
+        assert found.get(outcome) == 1, (provider, more, found)
+    assert [one.name for one in (pytester.path / "cassettes").iterdir()] == ["test_it-test_once.jsonl"]

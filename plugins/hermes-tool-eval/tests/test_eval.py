@@ -13,12 +13,13 @@ from hermes_core.errors import ProviderError, UserError
 from hermes_core.testing import Call, Fail
 from hermes_core.testing.model_service import http, model_service
 from hermes_core.testing.protocol_replies import Said, events_of, stream_of
-from hermes_core.types import Text
+from hermes_core.types import Done, Text, TextDelta, Usage, UsageDelta
 from hermes_tool_eval.cases import read_cases
 from hermes_tool_eval.checks import checked
 from hermes_tool_eval.figures import compared, figures_of
 from hermes_tool_eval.playing import Row
 
+DONE = Done(reason="stop")
 CASES = """
 cases:
   - name: capital
@@ -39,8 +40,12 @@ def place(tmp_path, monkeypatch):
     return work
 
 
+def last_of(message):
+    return "".join(p.text for p in message.parts if isinstance(p, Text))
+
+
 def last(request):
-    return "".join(p.text for p in request.messages[-1].parts if isinstance(p, Text))
+    return last_of(request.messages[-1])
 
 
 def answering(request):
@@ -96,6 +101,42 @@ async def test_a_judge_that_gives_no_grade_is_told_and_its_run_has_not_passed(he
     [row] = await rows_of(hermes)
     assert not row["ok"]
     assert row["error"].startswith("not judged")
+
+
+async def test_prompts_are_compared_in_a_table_and_a_picture(hermes, scripted, place, capsys):
+    (place / "cases.yaml").write_text('cases: [{input: "?", name: <b>, expect: {contains: short}}]')
+    (place / "long.md").write_text("Be long.")
+    (place / "a<b&.md").write_text("Be short.")
+    replies = {"Be long.": "long", "Be short.": "short"}
+
+    def obeying(request):
+        system = last_of(request.messages[0])
+        return next(reply for words, reply in replies.items() if words in system)
+
+    hermes.tmp_plugin(scripted(*[obeying] * 2))
+    hermes.tmp_plugin("hermes_tool_eval")
+    said = await hermes.command("eval", "cases.yaml", "--prompt", "long.md", "--prompt", "a<b&.md", "--svg", "out.svg")
+    assert "a<b&.md is better than long.md in 1 cases, worse in 0, alike in 0 (chance alone: 1.00)" in said
+    assert "contains: it lacks 'short'" in said
+    assert "a<b&.md" in "".join(ET.parse(place / "out.svg").getroot().itertext())
+    for wrong in (("--name", "../x"), ("--svg", "gone/out.svg"), ("--prompt", "gone.md")):
+        with pytest.raises(UserError):
+            await hermes.command("eval", "cases.yaml", "--prompt", "long.md", "--prompt", "a<b&.md", *wrong)
+
+
+async def test_no_more_is_spent_than_may_be(hermes, scripted, place):
+    def dear(request):
+        return [TextDelta(text="Oslo"), UsageDelta(usage=Usage(input=1, calls=1, cost=0.6, priced="actual")), DONE]
+
+    (place / "cases.yaml").write_text('cases: [{input: "?", expect: {contains: Oslo}}]')
+    model = scripted(*[dear] * 2)
+    hermes.tmp_plugin(model)
+    hermes.tmp_plugin("hermes_tool_eval")
+    with pytest.raises(UserError, match="dollars are spent"):
+        await rows_of(hermes, "--runs", "5", "--money", "1")
+    assert len(model.requests) == 2
+    with pytest.raises(UserError, match="dollars are spent"):
+        await rows_of(hermes, "--runs", "5", "--money", "1.1")
 
 
 def test_all_that_is_wrong_with_cases_is_said_at_once(tmp_path):

@@ -1,5 +1,6 @@
 """``hermes eval``."""
 
+import asyncio
 import os
 import re
 from collections.abc import Sequence
@@ -66,7 +67,7 @@ def make_eval(ctx: PluginContext) -> "click.Command":
         name = name or cases.stem
         if not _NAME.fullmatch(name):
             raise UserError(f"{name!r} is no name for an eval.", hint="--name takes letters, digits, _, . and -.")
-        read = read_cases(cases)
+        read = await asyncio.to_thread(read_cases, cases)
         variants = await _variants(ctx, models, prompts)
         judge = Judge(ctx, name)
         folder = Path(os.path.abspath(f"eval-{name}"))  # noqa: PTH100 - no link is followed
@@ -80,7 +81,7 @@ def make_eval(ctx: PluginContext) -> "click.Command":
         rows = await player.play(read, variants, runs, told)
         figures = figures_of(rows)
         if svg:
-            _draw(svg, name, figures)
+            await asyncio.to_thread(_draw, svg, name, figures)
         _show(rows, figures, judge.cost, as_json=as_json)
         return 0 if all(one.share >= least for one in figures) else 1
 
@@ -94,7 +95,7 @@ async def _variants(ctx: PluginContext, models: Sequence[str], prompts: Sequence
     texts: dict[str, str] = {}
     for path in prompts:
         try:
-            texts[path.name if path.name not in texts else str(path)] = path.read_text("utf-8")
+            texts[path.name if path.name not in texts else str(path)] = await asyncio.to_thread(path.read_text, "utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{path} cannot be read: {error}.") from error
     if not models:  # by its name, so that another one runs anew

@@ -110,7 +110,7 @@ class Player:
         if past.state != "done":
             why = {"open": "its turn is at work elsewhere"}.get(past.state, past.error or "its turn was stopped")
             return evolve(row, error=why)
-        found = checked(case.expect, past.answer, folder)
+        found = await asyncio.to_thread(checked, case.expect, past.answer, folder)
         if "judge" in case.expect:
             try:
                 found.append(await self.judge.judge(case, past.answer))
