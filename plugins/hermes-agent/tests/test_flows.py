@@ -172,37 +172,47 @@ def test_a_program_that_is_killed_goes_on_and_does_nothing_twice(point, tmp_path
     assert len((work / "digest.txt").read_text().strip().splitlines()) >= 3
 
 
-BOUNDED = """
+CUT = """
 import asyncio, sys
-from hermes_agent.past import answer_in
+from pathlib import Path
 from hermes_agent.flows import ask, run
-from hermes_core.embed import Hermes
-from hermes_core.errors import HermesError
+from hermes_core import tool
+from hermes_core.testing import Bench, Call, ScriptedProvider
 from hermes_core.types import TurnBounds
 
-async def main():
-    async with Hermes(provider="offline", yolo=True) as hermes:
-        try:
-            print(await run(hermes, ask("run `echo one`"), name="poor", bounds=TurnBounds(calls=1)))
-        except HermesError as error:
-            print(type(error).__name__)
+@tool
+async def note() -> str:
+    "Write a note."
+    Path("noted").touch()
+    return "done"
 
-asyncio.run(main())
+async def main(again):
+    hermes = Bench(Path("home"))
+    hermes.tmp_plugin(ScriptedProvider(["Five!", '{"value": 5}'] if again else [Call("note")]), note)
+    number = ask("How many?", returns=int, bounds=TurnBounds(tools=() if again else ("note",)))
+    print(await run(hermes, number, name="count"))
+    past = await hermes.sessions.past(hermes.owner, "count:1")
+    print(sum(one.role == "user" for one in past))
+    await hermes.close()
+
+asyncio.run(main(len(sys.argv) > 1))
 """
 
 
 @pytest.mark.long
-def test_a_turn_that_was_cut_goes_on_within_its_bounds(tmp_path):
+def test_a_turn_that_was_cut_goes_on_within_its_bounds_and_to_its_type(tmp_path):
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HERMES_")}
-    env = {**clean, "HOME": str(tmp_path), "HERMES_HOME": str(tmp_path / "home"), "HERMES_TRUST": "1"}
-    argv, said = [sys.executable, "-c", BOUNDED], []
-    for more in ({"HERMES_TESTING": "1", "HERMES_DIE_AT": "replied:1"}, {}):
+    env = {**clean, "HOME": str(tmp_path), "HERMES_TRUST": "1", "HERMES_HOME": str(tmp_path / "home")}
+    said = []
+    for again, more in (((), {"HERMES_TESTING": "1", "HERMES_DIE_AT": "replied:1"}), (("again",), {})):
+        argv = [sys.executable, "-c", CUT, *again]
         ran = subprocess.run(
             argv, cwd=tmp_path, env=env | more, capture_output=True, text=True, check=False, timeout=60
         )
         said.append((ran.returncode, ran.stdout))
     assert said[0] == (-9, "")
-    assert said[1] == (0, "BudgetReached\n"), ran.stderr
+    assert said[1] == (0, "5\n1\n"), ran.stderr
+    assert not (tmp_path / "noted").exists()
 
 
 class Hanging(ScriptedProvider):

@@ -139,8 +139,9 @@ class Place:
         """Store what the flow begins with. Raises UserError where it began with something else."""
         shape: Shape[Any] = Shape(Any)
         text = _written(shape, given, "What the flow is given")
-        there = await answer_in(self.run.hermes, self.run.name, self.run.owner)
-        there = there or await self._store(self.run.name, text, untrusted=False)
+        session = f"{self.run.name}:="  # no step has such a name
+        there = await answer_in(self.run.hermes, session, self.run.owner)
+        there = there or await self._store(session, text, untrusted=False)
         if text_in(there) != text:
             raise UserError(
                 f"The flow {self.run.name} was begun with something else.",

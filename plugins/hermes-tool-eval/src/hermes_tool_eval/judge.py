@@ -1,5 +1,6 @@
 """A model judges an answer by a rubric. What it judges is data between marks that nobody could know before."""
 
+import asyncio
 import json
 import re
 import secrets
@@ -23,6 +24,7 @@ The rubric:
 """
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _TRIES = 2
+_GRADES, _EVALS = 1_000, 200  # that are kept: of one eval, and how many evals
 
 
 class Judge:
@@ -31,6 +33,7 @@ class Judge:
     def __init__(self, ctx: PluginContext, name: str) -> None:
         """``name`` is the eval's."""
         self._ctx, self._name = ctx, f"judged-{name}"
+        self._lock = asyncio.Lock()
         self.cost = 0.0  # US dollars, of what was judged now
 
     async def judge(self, case: Case, answer: str) -> Found:
@@ -43,13 +46,22 @@ class Judge:
         if key not in known:
             grade = await self._asked(case.input, rubric, answer)
 
-            def keep(before: JSON | None) -> JSON:
-                return {**(before if isinstance(before, dict) else {}), key: grade}
-
-            await self._ctx.documents.change(self._name, keep, owner=self._ctx.owner)
+            await self._keep(key, grade)
             known = {key: grade}
         score, why = known[key]
         return Found("judge", score, score >= least, "" if score >= least else why)
+
+    async def _keep(self, key: str, grade: list[Any]) -> None:
+        def more(before: JSON | None) -> JSON:
+            known = before if isinstance(before, dict) else {}
+            return {**dict(list(known.items())[1 - _GRADES :]), key: grade}
+
+        documents, owner = self._ctx.documents, self._ctx.owner
+        async with self._lock:
+            kept = sorted(await documents.list(owner=owner), key=lambda one: one.updated)
+            for old in kept[:-_EVALS]:
+                await documents.delete(old.name, owner=owner)
+            await documents.change(self._name, more, owner=owner)
 
     async def _asked(self, question: str, rubric: str, answer: str) -> list[Any]:
         mark = secrets.token_hex(6)
