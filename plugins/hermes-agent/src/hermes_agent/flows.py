@@ -152,16 +152,16 @@ class _Loop(Step[Any, Any]):
 
 
 @overload
-def ask(prompt: "str | Message | Callable[[A], str | Message]", *, name: str = "", model: str = "", effort: str = "",
-        system: str = "", bounds: TurnBounds | None = None) -> Step[A, str]: ...  # fmt: skip
+def ask(prompt: "str | Message | Callable[[Any], str | Message]", *, name: str = "", model: str = "", effort: str = "",
+        system: str = "", bounds: TurnBounds | None = None) -> Step[Any, str]: ...  # fmt: skip
 @overload
-def ask(prompt: "str | Message | Callable[[A], str | Message]", *, returns: type[T], tries: int = 3, name: str = "",
+def ask(prompt: "str | Message | Callable[[Any], str | Message]", *, returns: type[T], tries: int = 3, name: str = "",
         model: str = "", effort: str = "", system: str = "", bounds: TurnBounds | None = None,
-        ) -> Step[A, T]: ...  # fmt: skip
+        ) -> Step[Any, T]: ...  # fmt: skip
 @overload
-def ask(prompt: "str | Message | Callable[[A], str | Message]", *, returns: Any, tries: int = 3, name: str = "",
+def ask(prompt: "str | Message | Callable[[Any], str | Message]", *, returns: Any, tries: int = 3, name: str = "",
         model: str = "", effort: str = "", system: str = "", bounds: TurnBounds | None = None,
-        ) -> Step[A, Any]: ...  # fmt: skip
+        ) -> Step[Any, Any]: ...  # fmt: skip
 def ask(
     prompt: "str | Message | Callable[[Any], str | Message]", *, returns: Any = None, tries: int = 3, name: str = "",
     model: str = "", effort: str = "", system: str = "", bounds: TurnBounds | None = None,
@@ -247,7 +247,9 @@ def parallel(one: Step[A, B], two: Step[A, C], /, *, name: str = ...) -> Step[A,
 @overload
 def parallel(one: Step[A, B], two: Step[A, C], three: Step[A, D], /, *, name: str = ...) -> Step[A, tuple[B, C, D]]: ...
 @overload
-def parallel(*steps: Step[A, B], name: str = ...) -> Step[A, tuple[B, ...]]: ...
+def parallel(
+    one: Step[A, B], two: Step[A, B], three: Step[A, B], four: Step[A, B], /, *more: Step[A, B], name: str = ...
+) -> Step[A, tuple[B, ...]]: ...
 def parallel(*steps: Step[Any, Any], name: str = "") -> Step[Any, Any]:
     """Make one step of several, side by side; each takes the same. It gives what they gave, in their order.
 
