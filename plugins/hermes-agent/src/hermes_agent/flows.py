@@ -141,11 +141,14 @@ class _Loop(Step[Any, Any]):
     most: int
     name: str
 
+    def _ends(self, value: Any) -> bool:
+        return bool(self.until(value))
+
     async def play(self, place: Place, given: Got) -> Got:
         for number in range(1, self.most + 1):
             here = place.under(str(number))
             given = await self.step.play(here, given)
-            ends = await here.decision().keep(partial(_now, self.until, given.value), Shape(bool))
+            ends = await here.decision().keep(partial(_now, self._ends, given.value), Shape(bool))
             if ends.value:
                 break
         return given
@@ -253,7 +256,7 @@ def parallel(
 def parallel(*steps: Step[Any, Any], name: str = "") -> Step[Any, Any]:
     """Make one step of several, side by side; each takes the same. It gives what they gave, in their order.
 
-    What fails in one ends the others not: they come to their end first. Raises UserError for two of one name.
+    What fails in one does not end the others: they come to their end first. Raises UserError for two of one name.
     """
     return _Parallel(steps=_placed(steps), name=named(name))
 
