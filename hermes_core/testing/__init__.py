@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.testing.audit import Audit
     from hermes_core.testing.bench import Bench
-    from hermes_core.testing.cassettes import Cassette
+    from hermes_core.testing.cassettes import Cassette, provider_of
     from hermes_core.testing.check import check_plugin
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
@@ -88,6 +88,7 @@ __all__ = [
     "new_plugin",
     "off_the_record",
     "plugin_context",
+    "provider_of",
     "serve",
     "transcript",
 ]
@@ -138,6 +139,7 @@ _HOMES = {
     "new_plugin": "scaffold",
     "off_the_record": "witness",
     "plugin_context": "fake_context",
+    "provider_of": "cassettes",
     "serve": "contract_routes",
     "transcript": "transcripts",
 }

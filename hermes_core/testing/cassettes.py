@@ -5,7 +5,9 @@ reply piece by piece. No key is in it, since requests hold none; texts are maske
 """
 
 import json
+import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from fnmatch import fnmatch
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import attrs
 
 from hermes_core.codec import dumps
-from hermes_core.errors import ProviderError, UserError
+from hermes_core.errors import ProviderError, UnknownName, UserError
 from hermes_core.kinds import Provider
 from hermes_core.masking import masked
 from hermes_core.testing.transcripts import plain
@@ -32,7 +34,7 @@ from hermes_core.types import (
     UsageDelta,
 )
 
-__all__ = ["Cassette", "asked"]
+__all__ = ["Cassette", "asked", "provider_of"]
 
 _RECORD = "Give the cassette a provider once, to record it."
 _DELTAS = {one.__name__: one for one in (TextDelta, ReasoningDelta, CallDelta, UsageDelta, Done)}
@@ -136,6 +138,26 @@ class Cassette(Provider):
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(dumps({**row, "reply": _masked(pieces)}) + "\n")
+
+
+def provider_of(module: str, name: str, home: Path, *, endpoint: Endpoint | None = None) -> Provider:
+    """Make a provider that a plugin registers, to be recorded: ``provider_of("hermes_provider_openai", "openai", home)``.
+
+    It finds in the environment the secrets that its manifest names; ``home`` is a folder of the test's.
+    ``endpoint`` is where it is reached, if not where it says. Raises UnknownName, and what the plugin raises.
+    """
+    from hermes_core.plugins.manifest import read_manifest
+    from hermes_core.testing.contract_base import manifest_path
+    from hermes_core.testing.fake_context import plugin_context
+    from hermes_core.testing.registered import contributions
+
+    manifest = read_manifest(manifest_path(module))
+    secrets = {one: value for one, value in os.environ.items() if any(fnmatch(one, p) for p in manifest.secrets)}
+    given: list[Provider] = contributions(module, plugin_context(manifest, home, secrets=secrets))["providers"]
+    found = {one.name: one for one in given}
+    if name not in found:
+        raise UnknownName("provider", name, found)
+    return found[name].at(endpoint) if endpoint else found[name]
 
 
 def _lines(path: Path) -> list[str]:

@@ -4,8 +4,10 @@ import pytest
 
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import tool
-from hermes_core.testing import Bench, Call, Cassette, ScriptedProvider, transcript
-from hermes_core.types import Message, Request, Text
+from hermes_core.testing import Bench, Call, Cassette, ScriptedProvider, provider_of, transcript
+from hermes_core.testing.model_service import http, model_service
+from hermes_core.testing.protocol_replies import Said, events_of, stream_of
+from hermes_core.types import Endpoint, Message, Request, Text, TextDelta
 
 pytest_plugins = ["pytester"]
 KEY = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyzABCDEF"
@@ -66,6 +68,26 @@ async def test_a_stream_that_broke_is_not_recorded_and_a_broken_tape_is_refused(
         tape.write_text(text, errors="surrogateescape")
         with pytest.raises(UserError):
             Cassette(tape)
+
+
+async def test_a_real_provider_is_recorded_without_its_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    tape = tmp_path / "tape.jsonl"
+    async with model_service("/v1") as service:
+        pieces = ["Take ", "an umbrella."]
+        service.always = http(200, stream_of("chat", events_of("chat", Said(pieces=pieces))), "text/event-stream")
+        there = Endpoint(name="openai", base_url=service.url, protocol="chat")
+        provider = provider_of("hermes_provider_openai", "openai", tmp_path, endpoint=there)
+        request = Request(model="m", messages=[Message(role="user", parts=(Text(text="Umbrella?"),))])
+        recorder = Cassette(tape, provider)
+        first = [delta async for delta in recorder.stream(request)]
+        await recorder.close()
+    assert service.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+    assert KEY not in tape.read_text()
+    assert [delta async for delta in Cassette(tape).stream(request)] == first
+    assert "".join(one.text for one in first if isinstance(one, TextDelta)) == "".join(pieces)
+    with pytest.raises(UserError, match="nobody"):
+        provider_of("hermes_provider_openai", "nobody", tmp_path)
 
 
 TEST = """
