@@ -141,7 +141,7 @@ class Cassette(Provider):
 
 
 def provider_of(module: str, name: str, home: Path, *, endpoint: Endpoint | None = None) -> Provider:
-    """Make a provider that a plugin registers, to be recorded: ``provider_of("hermes_provider_openai", "openai", home)``.
+    """Make a provider that a plugin registers, such as ``openai`` of the ``module`` ``hermes_provider_openai``.
 
     It finds in the environment the secrets that its manifest names; ``home`` is a folder of the test's.
     ``endpoint`` is where it is reached, if not where it says. Raises UnknownName, and what the plugin raises.

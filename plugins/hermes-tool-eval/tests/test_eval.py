@@ -124,6 +124,15 @@ async def test_prompts_are_compared_in_a_table_and_a_picture(hermes, scripted, p
             await hermes.command("eval", "cases.yaml", "--prompt", "long.md", "--prompt", "a<b&.md", *wrong)
 
 
+async def test_what_a_model_says_drives_no_terminal(hermes, scripted, place, capsys):
+    (place / "cases.yaml").write_text('cases: [{input: "?", name: "a\\eb", expect: {judge: It is short.}}]')
+    hermes.tmp_plugin(scripted("\x1b]0;x\x07", '{"score": 0, "why": "\\u001b[2J\\u202eno"}'))
+    hermes.tmp_plugin("hermes_tool_eval")
+    said = await hermes.command("eval", "cases.yaml") + capsys.readouterr().err
+    assert "no" in said
+    assert not set(said) & set("\x1b\x07\u202e")
+
+
 async def test_no_more_is_spent_than_may_be(hermes, scripted, place):
     def dear(request):
         return [TextDelta(text="Oslo"), UsageDelta(usage=Usage(input=1, calls=1, cost=0.6, priced="actual")), DONE]

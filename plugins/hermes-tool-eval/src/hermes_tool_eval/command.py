@@ -25,7 +25,7 @@ def make_eval(ctx: PluginContext) -> "click.Command":
     """The command."""
     import click
 
-    from hermes_tables.tables import json_option
+    from hermes_tables.tables import harmless, json_option
 
     file = click.Path(path_type=Path, dir_okay=False)
 
@@ -76,7 +76,8 @@ def make_eval(ctx: PluginContext) -> "click.Command":
         def told(row: "Row") -> None:
             if not as_json and not row.again:
                 said = "passed" if row.ok else f"failed: {row.error or row.why}"
-                click.echo(f"{row.variant}  {row.case}  run {row.run}  {said}", err=True)
+                line = f"{row.variant}  {row.case}  run {row.run}  {said}"
+                click.echo(harmless(line.replace("\n", " ")), err=True)
 
         rows = await player.play(read, variants, runs, told)
         figures = figures_of(rows)
