@@ -15,7 +15,7 @@ from hermes_agent.flows import ask, branch, do, each, loop, parallel, sequence
 from hermes_agent.past import answer_in
 from hermes_core.errors import BudgetReached, HermesError, ProviderError, UserError
 from hermes_core.testing import Fail, ScriptedProvider
-from hermes_core.types import Said, Text, TextDelta, TurnBounds
+from hermes_core.types import Principal, Said, Text, TextDelta, TurnBounds
 
 EXAMPLE = Path(__file__).parents[3] / "docs/examples/digest.py"
 
@@ -118,6 +118,18 @@ async def test_words_from_outside_stay_words_from_outside(hermes, scripted):
     for _ in range(2):  # the second time from what is stored
         past = await hermes.sessions.past(hermes.owner, "page:3")
         assert past[0].untrusted
+
+
+async def test_people_have_flows_of_their_own_and_deep_ones_too(hermes, scripted):
+    hermes.tmp_plugin(scripted("a", "b"))
+    anna = Principal(person="anna")
+    deep = ask("?", name="x" * 40)
+    for level in range(3):
+        deep = sequence(deep, name=f"{level}" * 40)
+    deep = sequence(deep)
+    for _ in range(2):
+        assert await flows.run(hermes, deep, name="same") == "a"
+        assert await flows.run(hermes, deep, name="same", owner=anna) == "b"
 
 
 def test_what_cannot_be_a_flow_is_said_before_it_begins():

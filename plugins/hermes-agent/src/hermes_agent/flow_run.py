@@ -69,9 +69,17 @@ class Run:
         run = cls(hermes, name, owner, bounds, told, set(await hermes.interrupted(owner=owner)))
         if run.counts:
             for row in await hermes.sessions.rows(owner, origin=name, limit=2**31 - 1):
-                if row.session.id.startswith(f"{name}:"):
+                if row.session.id.startswith(f"{run.prefix}:"):
                     await run.book(row.session.id)
         return Place(run)
+
+    @property
+    def prefix(self) -> str:
+        """What the ids of its sessions begin with: people may have flows of one name."""
+        if self.owner == self.hermes.owner:
+            return self.name
+        whose = f"{self.owner.profile}/{self.owner.person}".encode("utf-8", "replace")
+        return f"{self.name}@{sha256(whose).hexdigest()[:12]}"
 
     @property
     def counts(self) -> bool:
@@ -132,14 +140,14 @@ class Place:
     @property
     def session(self) -> str:
         """The session of this place."""
-        name = f"{self.run.name}:{self.path or '1'}"
-        return name if len(name) <= _LONGEST else f"{self.run.name}:{sha256(self.path.encode()).hexdigest()[:40]}"
+        name = f"{self.run.prefix}:{self.path or '1'}"
+        return name if len(name) <= _LONGEST else f"{self.run.prefix}:{sha256(self.path.encode()).hexdigest()[:40]}"
 
     async def begin(self, given: Any) -> None:
         """Store what the flow begins with. Raises UserError where it began with something else."""
         shape: Shape[Any] = Shape(Any)
         text = _written(shape, given, "What the flow is given")
-        session = f"{self.run.name}:="  # no step has such a name
+        session = f"{self.run.prefix}:="  # no step has such a name
         there = await answer_in(self.run.hermes, session, self.run.owner)
         there = there or await self._store(session, text, untrusted=False)
         if text_in(there) != text:
