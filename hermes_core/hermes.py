@@ -126,9 +126,9 @@ class Hermes:
         """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
         return self.runtime.turns.follow(session, ask=self._ask)
 
-    def resume(self, session: str, *, owner: "Principal | None" = None) -> "AsyncGenerator[Event, None]":
-        """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
-        return self.runtime.turns.resume(session, owner=owner, ask=self._ask)
+    def resume(self, session: str, *, owner: "Principal | None" = None, **how: Any) -> "AsyncGenerator[Event, None]":
+        """Finish a turn that a death left open, with the ``bounds``, ``ask``, ``model`` it had; yields as ``turn``."""
+        return self.runtime.turns.resume(session, owner=owner, **{"ask": self._ask, **how})
 
     async def interrupted(self, *, owner: "Principal | None" = None) -> "list[str]":
         """Return the sessions with such a turn, oldest first; then those in which a message waits."""

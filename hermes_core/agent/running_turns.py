@@ -75,12 +75,12 @@ class RunningTurns:
         session: str,
         *,
         owner: Principal | None = None,
-        ask: AskPerson | None = None,
         turn_origin: TurnOrigin | None = None,
+        **how: Any,
     ) -> AsyncGenerator[Event, None]:
         """Finish the turn of a session that a dead process left open; yields as ``run`` does, or nothing."""
         return self._events(
-            session, partial(self._finish, session, owner or self._runtime.owner, turn_origin or TurnOrigin(ask=ask))
+            session, partial(self._finish, session, owner or self._runtime.owner, turn_origin or TurnOrigin(**how))
         )
 
     async def _events(

@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.testing.audit import Audit
     from hermes_core.testing.bench import Bench
+    from hermes_core.testing.cassettes import Cassette, provider_of
     from hermes_core.testing.check import check_plugin
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
     from hermes_core.testing.steps import Steps, TooManySteps
+    from hermes_core.testing.transcripts import transcript
     from hermes_core.testing.witness import Witness, off_the_record
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "BackendContract",
     "Bench",
     "Call",
+    "Cassette",
     "ConsoleDriverContract",
     "Fail",
     "FakeApprovals",
@@ -85,7 +88,9 @@ __all__ = [
     "new_plugin",
     "off_the_record",
     "plugin_context",
+    "provider_of",
     "serve",
+    "transcript",
 ]
 
 _HOMES = {
@@ -93,6 +98,7 @@ _HOMES = {
     "BackendContract": "contract_backend",
     "Bench": "bench",
     "Call": "scripted",
+    "Cassette": "cassettes",
     "ConsoleDriverContract": "contract_console",
     "Fail": "scripted",
     "FakeBackend": "fakes",
@@ -133,7 +139,9 @@ _HOMES = {
     "new_plugin": "scaffold",
     "off_the_record": "witness",
     "plugin_context": "fake_context",
+    "provider_of": "cassettes",
     "serve": "contract_routes",
+    "transcript": "transcripts",
 }
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from hermes_core.kinds import Provider
     from hermes_core.testing.bench import Bench
+    from hermes_core.testing.cassettes import Cassette
     from hermes_core.testing.scripted import ScriptedProvider
 
 pytest.register_assert_rewrite(
@@ -107,6 +109,26 @@ def scripted() -> Iterator[Callable[..., "ScriptedProvider"]]:
     yield make
     for provider in made:
         provider.check()
+
+
+@pytest.fixture
+def cassette(request: pytest.FixtureRequest) -> "Iterator[Callable[[Provider | None], Cassette]]":
+    """Make the Cassette of a test: ``hermes.tmp_plugin(cassette(provider))`` records, ``cassette()`` replays.
+
+    Its tape lies in ``cassettes`` beside the test. The test fails where a reply on it was not asked for.
+    """
+    from hermes_core.testing.cassettes import Cassette
+
+    made: list[Cassette] = []
+    name = "".join(c if c.isalnum() or c in "-_" else "-" for c in f"{request.path.stem}-{request.node.name}")
+
+    def make(provider: "Provider | None" = None) -> Cassette:
+        made.append(Cassette(request.path.parent / "cassettes" / f"{name}.jsonl", provider))
+        return made[-1]
+
+    yield make
+    for tape in made:
+        assert not tape.left, f"{tape.left} replies of the tape {name} were not asked for"
 
 
 def _async_fixture(function: Any) -> Any:

@@ -420,9 +420,9 @@ PERSONS = """
 approvals allow, approvals deny, attach, backup, backup create, backup list, backup restore, backup verify, checkpoints
 prune, config edit, cron, cron accept, cron add, cron create, cron daemon, cron dismiss, cron edit, cron pause, cron
 remove, cron resume, cron rm, cron run, cron tick, cron use, curator backup, curator restore, curator rollback, curator
-run, gateway dead send, gateway install, gateway pair approve, gateway pair revoke, gateway uninstall, goal, goal clear,
-goal done, goal edit, goal pause, goal resume, goal run, goal set, grants forget, host run, kanban, kanban approve,
-kanban archive, kanban assign, kanban attach, kanban block, kanban boards, kanban claim, kanban comment, kanban
+run, eval, gateway dead send, gateway install, gateway pair approve, gateway pair revoke, gateway uninstall, goal, goal
+clear, goal done, goal edit, goal pause, goal resume, goal run, goal set, grants forget, host run, kanban, kanban
+approve, kanban archive, kanban assign, kanban attach, kanban block, kanban boards, kanban claim, kanban comment, kanban
 complete, kanban create, kanban daemon, kanban decompose, kanban dispatch, kanban edit, kanban gc, kanban link, kanban
 promote, kanban reclaim, kanban reject, kanban release, kanban reopen, kanban schedule, kanban swarm, kanban unblock,
 kanban unlink, learned add, learned approve, learned erase, learned export, learned freeze, learned reject, learned

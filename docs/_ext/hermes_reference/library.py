@@ -6,6 +6,7 @@ import inspect
 import attrs
 
 import hermes_agent
+from hermes_agent import flow_run, flows
 from hermes_autorun import autorun
 from hermes_closed import closed
 from hermes_core import (
@@ -143,6 +144,9 @@ def embedding_page() -> str:
         "## HERMES",
         "The distribution behind the `hermes` command. Its own plugins:",
         "\n".join(f"- `{name}`" for name in distribution.HERMES.own),
+        "## hermes_agent.flows",
+        *(show_function(flows, n) for n in ("ask", "do", "sequence", "parallel", "each", "branch", "loop", "run")),
+        show_class(flow_run.Done, "###"),
     )
 
 

@@ -6,9 +6,10 @@ from hashlib import sha256
 
 import attrs
 
+from hermes_agent.past import answer_in, finished, text_in
 from hermes_core.embed import Answer, Hermes
-from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.types import Ended, Failed, Principal, Text
+from hermes_core.errors import HermesError, UserError
+from hermes_core.types import Principal
 
 __all__ = ["Item", "answers"]
 
@@ -79,36 +80,10 @@ async def _item(hermes: Hermes, prompt: str, name: str, owner: Principal, cut: s
     session = f"{name}-{sha256(prompt.encode('utf-8', 'replace')).hexdigest()[:24]}"
     try:
         if session in cut:
-            return await _finished(hermes, prompt, session, owner)
-        if text := await _there(hermes, session, owner):
-            return Item(prompt=prompt, answer=Answer(text=text, session=session, reason="done"), again=True)
+            return Item(prompt=prompt, answer=await finished(hermes, session, owner))
+        if there := await answer_in(hermes, session, owner):
+            return Item(prompt=prompt, answer=Answer(text=text_in(there), session=session, reason="done"), again=True)
         answer = await hermes.run(prompt, session=session, origin=name, owner=owner)
     except HermesError as error:
         return Item(prompt=prompt, error=error)
-    return Item(prompt=prompt, answer=answer)
-
-
-async def _there(hermes: Hermes, session: str, owner: Principal) -> str:
-    """Give the answer that a session ends with; empty where there is none."""
-    try:
-        past = await hermes.sessions.past(owner, session)
-    except UnknownName:
-        return ""
-    if not past or past[-1].role != "assistant":
-        return ""
-    return "".join(part.text for part in past[-1].parts if isinstance(part, Text))
-
-
-async def _finished(hermes: Hermes, prompt: str, session: str, owner: Principal) -> Item:
-    """Finish the turn that a death cut. Raises HermesError when it cannot be."""
-    failure, ended = None, None
-    async for event in hermes.resume(session, owner=owner):
-        failure = event if isinstance(event, Failed) else failure
-        ended = event if isinstance(event, Ended) else ended
-    if ended is None or failure is not None:
-        text = failure.text if failure else "Its turn is at work elsewhere."
-        return Item(prompt=prompt, error=HermesError(text, hint=failure.hint if failure else "Run this again later."))
-    answer = Answer(
-        text=ended.answer, session=session, reason=ended.reason, turn=ended.turn_id, note=ended.note, usage=ended.usage
-    )
     return Item(prompt=prompt, answer=answer)

@@ -19,6 +19,7 @@ from hermes_core.embed import Answer, Hermes, HowTurn
 from hermes_core.errors import HermesError, UserError
 from hermes_core.types import JSON, Called, Event, Message, Noticed, Said
 from hermes_shapes.functions import schema_of, value_of
+from hermes_shapes.results import text_of
 from hermes_shapes.schema import misfits
 
 __all__ = ["Answered", "Partial", "Shape", "run", "stream"]
@@ -84,6 +85,11 @@ class Shape(Generic[T]):
             raise ValueError("; ".join(wrong[:5]))
         value: T = value_of(self._kind, found["value"] if self._inside else found)
         return value
+
+    def write(self, value: Any) -> str:
+        """Give the text that ``read`` makes the value of. Raises TypeError for one that has no form in JSON."""
+        made = text_of({"value": value})  # within, as a text or nothing alone would be no JSON
+        return made if self._inside else json.dumps(json.loads(made)["value"], ensure_ascii=False)
 
     def partial(self, text: str) -> JSON:
         """Give as much as a text that still comes holds; None for nothing yet."""
