@@ -16,7 +16,7 @@ PATH = "/platform/a2a"
 
 
 class Home:
-    """What is in the bench, served; ``again`` serves it anew, as after a start."""
+    """What is in the bench, served."""
 
     def __init__(self, bench):
         self.bench = bench
@@ -35,8 +35,6 @@ class Home:
         try:
             yield self
         finally:
-            for one in list(self.ctx.state["tasks"]._live.values()) if "tasks" in self.ctx.state else []:
-                one._playing.cancel()
             await api.close()
 
     def http(self, key=KEY, **headers):

@@ -14,6 +14,7 @@ async def ask(home: str, many: int) -> None:
     """Send so many messages, each with an id of its own; then say what tasks and turns there are."""
     kernel = Bench(Path(home))
     kernel.tmp_plugin("hermes_platform_a2a")
+    kernel.tmp_plugin("hermes_platform_mcp_serve")  # it may list sessions
     kernel.tmp_plugin("hermes_provider_offline")
     async with kernel:
         runtime = kernel.runtime
@@ -35,7 +36,7 @@ async def ask(home: str, many: int) -> None:
         for task in json.loads(found.body)["tasks"]:
             past = await ctx.turns.past(task["id"])
             print(json.dumps(["row", task["id"], task["status"]["state"], past.state if past else ""]), flush=True)
-        for row in await ctx.sessions.recent(Principal(), limit=100) if hasattr(ctx.sessions, "recent") else []:
+        for row in await kernel.context("hermes_platform_mcp_serve").sessions.recent(Principal(), limit=100):
             print(json.dumps(["session", row.id]), flush=True)
 
 

@@ -52,24 +52,15 @@ async def test_a_question_is_put_to_the_client_and_its_answer_is_heard_once(home
 
 
 @tool(name="mail", toolset="mail", effects=[Effect.SEND])
-async def mail(context, wanted: dict) -> str:
+async def mail() -> str:
     """Send a mail."""
     return "It was sent."
-
-
-@hookimpl
-def register_tools():
-    return [mail]
-
-
-def needs_a_yes(scripted):
-    return scripted(Call("mail", {}), "Over.")
 
 
 @pytest.mark.parametrize(("settings", "answer", "runs"), [({}, "", False), ({"platforms.a2a.approvals": True}, "yes", True),
                                                          ({"platforms.a2a.approvals": True}, "rather not", False)])  # fmt: skip
 async def test_what_needs_a_yes_is_refused_unless_the_client_may_say_it(home, scripted, settings, answer, runs):
-    model = needs_a_yes(scripted)
+    model = scripted(Call("mail", {}), "Over.")
     async with home(model, settings, mail) as there, there.client() as client:
         task = await sent(client, said("Mail it."))
         if answer:
@@ -82,7 +73,7 @@ async def test_what_needs_a_yes_is_refused_unless_the_client_may_say_it(home, sc
 
 
 async def test_a_task_is_watched_and_canceled_and_nothing_of_it_goes_on(home, scripted):
-    model = scripted(clarifies(), "Never.")
+    model = scripted(clarifies())
     async with home(model, {}, "hermes_tool_clarify") as there, there.client(streaming=True) as client:
         async for event in client.send_message(said("Book it.")):
             task = event.task if event.HasField("task") else task
@@ -91,7 +82,6 @@ async def test_a_task_is_watched_and_canceled_and_nothing_of_it_goes_on(home, sc
         assert (await client.cancel_task(CancelTaskRequest(id=task.id))).status.state == CANCELED
         assert [one.status_update.status.state async for one in watching] == [CANCELED]
         assert (await there.ctx.turns.past(task.id)).state == "interrupted"
-        assert there.ctx.state["tasks"]._live == {}
         with pytest.raises((A2AError, A2AClientError)):
             await sent(client, said("Rome", "m2", task_id=task.id))
 

@@ -1,6 +1,8 @@
 """The two routes: the agent, for who has a key of the API, and its card, for anybody."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.context import PluginContext
@@ -32,10 +34,12 @@ class Agent:
         if scope["method"] == "GET" and scope["path"].removeprefix(scope["root_path"]) in ("", "/"):
             await _said(send, 200, _SHOWN)  # a person with a browser, and no client
             return
-        from hermes_platform_a2a.serving import Serving
-
         if self._serving is None:
-            self._serving = Serving(self._ctx)
+            # The SDK takes a while to be imported, and others are answered meanwhile.
+            await asyncio.to_thread(import_module, "hermes_platform_a2a.serving")
+            from hermes_platform_a2a.serving import Serving
+
+            self._serving = self._serving or Serving(self._ctx)
         await self._serving(scope, receive, send)
 
 
@@ -52,6 +56,7 @@ class PublicCard:
         if scope["method"] not in ("GET", "HEAD") or scope["path"].removeprefix(scope["root_path"]) != WELL_KNOWN:
             await _said(send, 404, f"The card of the agent is at {WELL_KNOWN}.\n".encode())
             return
+        await asyncio.to_thread(import_module, "a2a.types")
         await _said(send, 200, card_json(self._ctx, scope), b"application/json")
 
 
