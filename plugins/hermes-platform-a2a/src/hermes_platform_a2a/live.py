@@ -334,8 +334,13 @@ class Live:
         return self._update(artifact, append=append, last=last)
 
     def _update(self, artifact: Artifact, *, append: bool = False, last: bool = False) -> TaskArtifactUpdateEvent:
-        ids = {"task_id": self.task.id, "context_id": self.task.context_id}
-        return TaskArtifactUpdateEvent(**ids, artifact=artifact, append=append, last_chunk=last)
+        return TaskArtifactUpdateEvent(
+            task_id=self.task.id,
+            context_id=self.task.context_id,
+            artifact=artifact,
+            append=append,
+            last_chunk=last,
+        )
 
     # --- its question ---------------------------------------------------------------------------------------------
 
@@ -383,9 +388,7 @@ class Live:
                 self._playing.cancel()
                 await asyncio.wait({self._playing})
             past, turns = await self._past(), self._ctx.turns
-            if past and past.state == "waiting":
-                await turns.forget(self.task.id, owner=self._owner)
-            elif past and past.state == "cut":
+            if past and past.state in ("cut", "waiting"):
                 await turns.drop(past.session_id, owner=self._owner)
             elif past and past.state == "open":
                 await turns.interrupt(past.session_id, owner=self._owner, elsewhere=True)
