@@ -30,7 +30,7 @@ from hermes_tool_a2a.wire import connected
 
 __all__ = ["Reply", "ask", "give_up", "look", "wrong"]
 
-_FIRST, _GROWS, _LONGEST = 0.25, 1.6, 10.0  # seconds between two looks at a task
+_FIRST, _GROWS, _LONGEST = 0.05, 2.0, 10.0  # seconds between two looks at a task
 _FAILS = 6  # looks that may fail one after the other
 _RUNS = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 _WORDS = {

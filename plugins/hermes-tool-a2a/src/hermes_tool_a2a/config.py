@@ -1,6 +1,6 @@
 """The settings under ``tools.a2a``."""
 
-from hermes_core.options import Secret, ge, min_len, option, settings
+from hermes_core.options import Secret, gt, min_len, option, settings
 
 __all__ = ["AgentSettings", "Config"]
 
@@ -28,5 +28,5 @@ class Config:
 
     agents: dict[str, AgentSettings] = option("The agents, by names of yours.", factory=dict)
     seconds: float = option(
-        "How long a call waits for a task; what takes longer is looked at again.", default=600.0, validator=ge(1)
+        "How long a call waits for a task; what takes longer is looked at again.", default=600.0, validator=gt(0)
     )

@@ -77,7 +77,8 @@ async def _http(ctx: PluginContext, name: str) -> AsyncIterator[httpx.AsyncClien
         headers["authorization"] = f"Bearer {key}"
     elif known.key:
         raise UserError(
-            f"The key of the agent {name} is not set.", hint=f"{ctx.program} config set {known.key.reference} …"
+            f"The key of the agent {name} is not set.",
+            hint=f"{ctx.program} config set {known.key.removeprefix('env:')} …",
         )
     async with httpx.AsyncClient(transport=_Held(known.url), headers=headers, timeout=_ONE) as http:
         yield http
