@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Serving"]
 
 # It logs what clients send wrong, with a traceback for each: they are told, and what breaks here the handler logs.
-for _name in ("a2a.server", "a2a.utils"):
-    logging.getLogger(_name).setLevel(logging.CRITICAL)
+logging.getLogger("a2a.server").setLevel(logging.CRITICAL)
+logging.getLogger("a2a.utils").setLevel(logging.CRITICAL)
 _NO_TEXT = {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "The body is no JSON in UTF-8."}}
 
 

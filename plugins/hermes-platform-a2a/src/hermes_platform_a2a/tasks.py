@@ -20,7 +20,8 @@ from hermes_core.context import PluginContext
 from hermes_core.types import Principal
 from hermes_platform_a2a.config import Config
 from hermes_platform_a2a.content import message_of, row_of, status, task_of, words_of
-from hermes_platform_a2a.live import Live, Places
+from hermes_platform_a2a.live import Live
+from hermes_platform_a2a.places import Places
 from hermes_platform_a2a.rows import OVER, Row, Rows
 
 __all__ = ["Tasks"]
