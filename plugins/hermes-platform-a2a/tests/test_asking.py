@@ -12,6 +12,8 @@ from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.types import Blob, Effect, Message, Text, ToolResult
+from hermes_platform_a2a.content import row_of, task_of
+from hermes_platform_a2a.rows import Rows
 
 from .conftest import answer_of, said, sent
 
@@ -85,6 +87,22 @@ async def test_a_task_is_watched_and_canceled_and_nothing_of_it_goes_on(home, sc
         assert (await there.ctx.turns.past(task.id)).state == "interrupted"
         with pytest.raises((A2AError, A2AClientError)):
             await sent(client, said("Rome", "m2", task_id=task.id))
+
+
+async def test_what_another_process_ended_is_ended_here(home, scripted):
+    async with home(scripted(clarifies()), {}, "hermes_tool_clarify") as there, there.client() as client:
+        task = await sent(client, said("Book it."))
+        rows = Rows(there.ctx.store)
+        row = await rows.get("owner", task.id)
+        over = task_of(row)
+        over.status.state = CANCELED
+        await rows.save(row_of(over, "owner"))
+        for _ in range(2):
+            assert (await client.get_task(GetTaskRequest(id=task.id))).status.state == CANCELED
+        async with asyncio.timeout(20):
+            while (await there.ctx.turns.past(task.id)).state == "open":
+                await asyncio.sleep(0.01)
+        assert (await there.ctx.turns.past(task.id)).state == "interrupted"
 
 
 async def test_who_waits_for_an_answer_keeps_nobody_from_running_and_too_many_are_refused(home, scripted):

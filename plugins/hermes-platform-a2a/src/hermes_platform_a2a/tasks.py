@@ -128,7 +128,9 @@ class Tasks:
     def _begin(self, owner: Principal, row: Row) -> Live:
         """Return who plays a task here, from now on if nobody did; of one that is over, what came of it."""
         if found := self._live.get(row.id):
-            return found
+            found.end_as(row)
+            if found.over or row.state not in OVER:
+                return found
         session = f"a2a-{_name('session', owner, row.context).replace('-', '')[:24]}"
         live = Live(self._ctx, owner, task_of(row), session, self._rows, self._places)
         if row.state not in OVER:

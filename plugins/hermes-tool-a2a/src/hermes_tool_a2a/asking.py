@@ -162,5 +162,5 @@ async def _told(name: str, seconds: float) -> AsyncIterator[None]:
 def wrong(error: Exception) -> str:
     """Return what went wrong in one line, no matter who wrote it."""
     if getattr(error, "status_code", 0) in (401, 403):
-        return "it does not take the key."
+        return "it does not take the key, or wants one."
     return " ".join(clean(str(error)).split())[:300] or type(error).__name__
