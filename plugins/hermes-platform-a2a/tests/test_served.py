@@ -103,10 +103,14 @@ async def test_what_cannot_be_done_is_said_in_a_line(home, scripted):
 
 
 async def test_garbage_is_answered(home, scripted):
-    bodies = (b"", b"{", b"[]", b"\xff", b"1", b'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":[[]]}')
+    deep = b'{"message":' + b'{"metadata":{"a":' + b'{"a":' * 20_000
+    bodies = (b"", b"{", b"[]", b"\xff", b"1", b'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":[[]]}', deep)
     async with home(scripted()) as there, there.http(**{"a2a-version": "1.0"}) as http:
         for body in bodies:
             for path in ("", "/message:send", "/message:stream"):
                 answer = await http.post(f"{PATH}/agent{path}", content=body)
                 assert answer.status_code < 500, (path, body, answer.text)
                 assert "Traceback" not in answer.text
+        for method, status in (("HEAD", 200), ("POST", 404)):
+            card = await http.request(method, f"{PATH}/card/.well-known/agent-card.json")
+            assert card.status_code == status

@@ -57,7 +57,8 @@ class PublicCard:
             await _said(send, 404, f"The card of the agent is at {WELL_KNOWN}.\n".encode())
             return
         await asyncio.to_thread(import_module, "a2a.types")
-        await _said(send, 200, card_json(self._ctx, scope), b"application/json")
+        card = card_json(self._ctx, scope) if scope["method"] == "GET" else b""
+        await _said(send, 200, card, b"application/json")
 
 
 async def _said(send: Send, status: int, text: bytes, kind: bytes = b"text/plain; charset=utf-8") -> None:

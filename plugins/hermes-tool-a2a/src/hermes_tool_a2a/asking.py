@@ -31,7 +31,7 @@ from hermes_tool_a2a.wire import connected
 __all__ = ["Reply", "ask", "give_up", "look", "wrong"]
 
 _FIRST, _GROWS, _LONGEST = 0.05, 2.0, 10.0  # seconds between two looks at a task
-_FAILS = 6  # looks that may fail one after the other
+_PATIENCE = 60.0  # seconds in which every look may fail: an agent is started again, a network comes back
 _RUNS = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 _WORDS = {
     TaskState.TASK_STATE_COMPLETED: "completed",
@@ -101,15 +101,15 @@ async def give_up(ctx: PluginContext, name: str, task: str, *, seconds: float) -
 
 async def _over(client: Client, task: Task, seconds: float) -> Reply:
     """Look at a task until it is over or asks, or time is up: then its state says that it runs."""
-    pause, failed, last = _FIRST, 0, asyncio.get_running_loop().time() + seconds
-    while task.status.state in _RUNS and (left := last - asyncio.get_running_loop().time()) > 0:
+    now = asyncio.get_running_loop().time
+    pause, last, heard = _FIRST, now() + seconds, now()
+    while task.status.state in _RUNS and (left := last - now()) > 0:
         await asyncio.sleep(min(pause, left))
         pause = min(pause * _GROWS, _LONGEST)
         try:
-            task, failed = await client.get_task(GetTaskRequest(id=task.id)), 0
+            task, heard = await client.get_task(GetTaskRequest(id=task.id)), now()
         except (A2AClientError, httpx.HTTPError):
-            failed += 1
-            if failed >= _FAILS:
+            if now() - heard > _PATIENCE:
                 raise
     return _of_task(task)
 
