@@ -129,6 +129,32 @@ async def test_a_model_asks_and_reads_an_answer_from_outside(hermes, scripted):
             await hermes.command("a2a ask", "travel", "fail")
 
 
+async def test_a_person_answers_a_question_keeps_files_and_reads_a_card(hermes, tmp_path):
+    async with remote() as there:
+        hermes.tmp_plugin(MODULE)
+        hermes.configure({"tools.a2a.agents": {"travel": {"url": there.url}}})
+        card = json.loads(await hermes.command("a2a card", "travel", "--json"))
+        assert card["skills"][0]["name"] == "Trains"
+        assert "Which day?" in await hermes.command("a2a ask", "travel", "ask")
+        kept = tmp_path / "files"
+        await hermes.command("a2a ask", "travel", "file", "--files", str(kept))
+        assert [one.read_bytes() for one in kept.iterdir()] == [b"a,b"]
+        with pytest.raises(UserError, match="is there already"):
+            await hermes.command("a2a ask", "travel", "file", "--files", str(kept))
+        with pytest.raises(UserError, match="could not be asked"):
+            await hermes.command("a2a ask", "travel", "--task", "none")
+        with pytest.raises(UserError, match="no agent"):
+            await hermes.command("a2a card", "nobody")
+
+
+async def test_an_answer_that_is_too_long_is_cut_off(tmp_path, context, monkeypatch):
+    monkeypatch.setattr("hermes_tool_a2a.wire._MOST", 2_000)
+    async with remote() as there:
+        _, tool = made(tmp_path, there.url)
+        with pytest.raises(ToolError, match="more than"):
+            await tool.run(context, Asking(name="travel", text="x" * 5_000))
+
+
 async def test_without_an_agent_there_is_no_tool(hermes, scripted):
     model = scripted("Hello.")
     hermes.tmp_plugin(MODULE)

@@ -83,7 +83,13 @@ class Live:
         """Play it, or go on with it; ``done`` is called when this process has no more to do with it."""
         self._done = done
         self._playing = asyncio.create_task(self._play(), name=f"A2A task {self.task.id}")
-        self._playing.add_done_callback(lambda _: None if self._canceling else self._leave())
+        self._playing.add_done_callback(self._played)
+
+    def _played(self, playing: "asyncio.Task[None]") -> None:
+        if not playing.cancelled() and (error := playing.exception()):
+            self._ctx.log.error("the task %s of an A2A client stands still: %s", self.task.id, error)
+        if not self._canceling:
+            self._leave()
 
     def _leave(self) -> None:
         self._done()
@@ -205,8 +211,8 @@ class Live:
         """See what the process that plays it wrote, after a while."""
         await asyncio.sleep(_LOOK)
         row = await self._rows.get(self._owner.person, self.task.id)
-        self._asks_elsewhere = row is not None and row.state == "asking"
-        if row and row.state != self.state:
+        known, self._asks_elsewhere = self._asks_elsewhere, row is not None and row.state == "asking"
+        if row and (row.state != self.state or known != self._asks_elsewhere):
             await self._told(task_of(row))
 
     def _run(self) -> AsyncGenerator[Event, None]:
@@ -255,9 +261,7 @@ class Live:
         self._final = made = finished(self.task, end, self._ctx.masks)
         await self._rows.save(row_of(made, self._owner.person))
         row = await self._rows.get(self._owner.person, self.task.id)
-        if row and row.state in OVER and row.state != STATES[made.status.state]:  # it was over before
-            made = task_of(row)
-        await self._told(made)
+        await self._told(task_of(row) if row and row.state in OVER else made)  # it may have been over before
 
     def _result(self, state: Literal["failed", "interrupted"], error: str = "") -> TurnResult:
         return TurnResult(session_id=self._session, turn_id="", state=state, error=error)
