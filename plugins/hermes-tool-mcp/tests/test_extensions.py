@@ -33,9 +33,7 @@ async def test_a_call_that_becomes_a_task_is_a_call_like_any_other(servers, tmp_
     assert await said(connection, "quick", context) == "done"
     assert await said(connection, "asks", context) == "ada"
     assert len(context.asked) == 1  # though it is asked after several times meanwhile
-    assert (
-        log.read_text().splitlines().count("answered") == 2
-    )  # the server was away when it was told for the first time
+    assert log.read_text().splitlines().count("answered") == 2  # the server was away the first time
     with pytest.raises(ToolError, match="it broke"):
         await said(connection, "breaks", context)
     assert "cancelled breaks" not in log.read_text()

@@ -146,6 +146,7 @@ async def _body(receive: Receive) -> Mapping[str, Any]:
             raise UserError(f"That is too long: {_LARGEST:,} bytes are the most.")
     try:
         said = json.loads(data or b"{}")
+        json.dumps(said, ensure_ascii=False).encode()  # half of a pair of surrogates can be kept nowhere
     except (ValueError, RecursionError):
         raise UserError("The body is no JSON.") from None
     if not isinstance(said, dict):
