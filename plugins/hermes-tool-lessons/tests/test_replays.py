@@ -135,3 +135,13 @@ async def test_a_conversation_that_was_held_with_another_service_is_not_shown_to
     assert await replay(rich, due) == 0
     assert (await here.only()).state == "trial"
     assert len(here.model.requests) == 5, "nobody was asked again"
+
+
+async def test_nor_to_one_that_the_settings_name_for_learning(house) -> None:
+    again = [Call("ship", {"command": "deploy 7"}), "Done."]
+    other = {"auxiliary.learning": {"provider": "reviewing", "model": "scripted-1"}}
+    here = house(*steps(*again * 2), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **other, **RICH)
+    await solved_and_reviewed(here)
+    assert (await here.only()).state == "trial"
+    assert len(here.reviewing.requests) == 1, "the review, which is asked of whom learning.model names"
+    assert len(here.model.requests) == 9

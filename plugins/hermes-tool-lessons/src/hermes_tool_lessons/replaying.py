@@ -164,7 +164,8 @@ def recorded(rows: Sequence[Message], first: int, prompt: str, *, check: Any) ->
 async def _asked(ctx: PluginContext, turn: Recorded, told: Sequence[Message], bill: _Bill) -> Came:
     async def ask(messages: Sequence[Message]) -> Message:
         tools = ctx.state.get("tools") or turn.tools
-        response = await ctx.llm.complete(Request(model="", messages=messages, tools=tools), "learning")
+        # As no task of its own: a model that the settings name for one may be another service's.
+        response = await ctx.llm.complete(Request(model="", messages=messages, tools=tools))
         bill.add(response.usage)
         return response.message
 
