@@ -6,8 +6,9 @@ import pytest
 from attrs import evolve
 
 from hermes_core.control import ModelsBroker
+from hermes_core.errors import ProviderError
 from hermes_core.kinds import tool
-from hermes_core.testing import Call
+from hermes_core.testing import Call, Fail
 from hermes_core.types import Model, ModelRow
 from hermes_core.values import frozen
 from hermes_tool_lessons.replaying import replay
@@ -67,7 +68,7 @@ def steps(*replayed):
         ([Call("ship", {"command": "deploy 7"}), "Done.", "I refuse.", Call("ship", {"command": "deploy 7"}), "Done."],
          "trial", "it broke none"),
         # The model of today does it another way, whatever it is told: that says nothing of the lesson.
-        (["I do it otherwise."], "trial", "it broke none"),
+        (["I do it otherwise."], "trial", "no solved task says anything of it"),
     ],
 )  # fmt: skip
 async def test_what_breaks_a_solved_task_waits_for_a_person(house, replayed, state, said) -> None:
@@ -119,7 +120,7 @@ async def test_a_lesson_that_no_solved_task_calls_for_costs_nothing(house) -> No
                  mode="auto")  # fmt: skip
     await solved_and_reviewed(here)
     lesson = await here.only()
-    assert (lesson.state, lesson.why) == ("trial", "no solved task calls for it")
+    assert (lesson.state, lesson.why) == ("trial", "no solved task says anything of it")
 
 
 class Elsewhere(ModelsBroker):
@@ -133,7 +134,8 @@ async def test_a_conversation_that_was_held_with_another_service_is_not_shown_to
     (due,) = [one for one in await here.queue.open() if not one.session]
     rich = evolve(here.ctx, models=Elsewhere(), config=evolve(here.ctx.config, share=99.0))
     assert await replay(rich, due) == 0
-    assert (await here.only()).state == "trial"
+    lesson = await here.only()
+    assert (lesson.state, lesson.why) == ("trial", "no solved task says anything of it")
     assert len(here.model.requests) == 5, "nobody was asked again"
 
 
@@ -145,3 +147,18 @@ async def test_nor_to_one_that_the_settings_name_for_learning(house) -> None:
     assert (await here.only()).state == "trial"
     assert len(here.reviewing.requests) == 1, "the review, which is asked of whom learning.model names"
     assert len(here.model.requests) == 9
+
+
+async def test_a_model_that_is_away_is_asked_again_later_and_at_last_a_person(house) -> None:
+    away = Fail(ProviderError("Nobody answers.", reason="format"))
+    here = house(*steps(*[away] * 6), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **RICH)
+    await solved_and_reviewed(here)
+    for _ in range(5):
+        assert (await here.only()).asks == "what was solved is done again with it first"
+        [due] = [one for one in await here.queue.open() if not one.session]
+        assert due.due > await here.queue.now() + 60
+        await reviewer_of(here.ctx)._taken(due)
+    lesson = await here.only()
+    assert lesson.state == "candidate"
+    assert lesson.asks == "what was solved could not be done again with it: Nobody answers."
+    assert not [one for one in await here.queue.open() if not one.session]

@@ -33,6 +33,7 @@ _LOOKED = 400  # turns that are looked through for them
 _CHARACTERS = 120_000  # of a conversation, of which more costs too much to be read again
 _DAYS = 90 * 86_400.0
 _LATER = 600.0
+_NOTHING = "nothing"  # what is kept of a task that says nothing
 Came: TypeAlias = Literal["kept", "left"]
 
 
@@ -70,7 +71,7 @@ async def replay(ctx: PluginContext, review: Review) -> float:
         return 0.0
     config, bill = config_of(ctx), _Bill()
     done = {one.turn: one for one in await ledger_of(ctx).of_review(review.id)}
-    broke = next((one.text for one in done.values() if one.text), "")
+    broke = next((one.text for one in done.values() if one.text not in ("", _NOTHING)), "")
     for task in [] if broke else await _tasks(ctx, lesson):
         if task.turn in done:
             continue
@@ -85,13 +86,15 @@ async def replay(ctx: PluginContext, review: Review) -> float:
         said = facts_of(task).get("asked", "")
         broke = f"with it a task that was solved is not: {said[:120]!r}" if came == "broke" else ""
         event = Event(id=f"{review.id}/{task.turn}", kind="replay", session=task.session, turn=task.turn,
-                      lesson=review.id, text=broke, value=float(bill.tokens - before))  # fmt: skip
+                      lesson=review.id, text=_NOTHING if came == "unknown" else broke,
+                      value=float(bill.tokens - before))  # fmt: skip
         await ledger_of(ctx).write(review.owner, event)
         done[task.turn] = event
         if broke:
             break
     await queue_of(ctx).replayed(
-        review, mode=config.mode, most=config.lessons, broke=broke, kept=len(done),
+        review, mode=config.mode, most=config.lessons, broke=broke,
+        kept=sum(one.text == "" for one in done.values()),
         tokens=int(sum(one.value for one in done.values())), money=bill.money,
     )  # fmt: skip
     return 0.0
