@@ -46,7 +46,7 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
         f"  {one.number}  {_when(one.at)}  {json.loads(one.content)['state']}, by {one.author}: {one.why}"
         for one in versions
     ]
-    return ctx.masks.text("\n".join(lines))
+    return _shown(ctx, lines)
 
 
 def difference(versions: Sequence[Version], first: int = 0, last: int = 0) -> str:
@@ -97,7 +97,7 @@ async def report(ctx: PluginContext, owner: Principal, days: int) -> str:
     waiting = [one for one in lessons.values() if one.state == "candidate"]
     if waiting:
         lines.append(f"{len(waiting)} wait for your yes: /learned approve ID, /learned reject ID.")
-    return ctx.masks.text("\n".join(lines))
+    return _shown(ctx, lines)
 
 
 async def days_of(ctx: PluginContext, owner: Principal, days: int) -> Mapping[str, Sequence[float]]:
@@ -129,6 +129,13 @@ def _went(who: str, ends: dict[str, float], told: set[str], *, inside: bool) -> 
 def _lines(version: Version | None) -> Sequence[str]:
     told = json.loads(version.content) if version else {}
     return [f"{name}: {value}" for name, value in told.items() if value not in ("", False)]
+
+
+def _shown(ctx: PluginContext, lines: Sequence[str]) -> str:
+    """Return lines without secrets, and with nothing in them that a terminal obeys: they quote commands that ran."""
+    from hermes_tables.tables import harmless
+
+    return harmless(ctx.masks.text("\n".join(lines)))
 
 
 def _said(lesson: Lesson) -> str:
