@@ -125,7 +125,7 @@ async def _asked(scope: Scope, receive: Receive) -> Asked:
     from urllib.parse import parse_qs
 
     path = str(scope["path"]).removeprefix(str(scope.get("root_path") or ""))
-    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    query = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
     return Asked(
         owner=scope["hermes.owner"],
         method=str(scope["method"]),
