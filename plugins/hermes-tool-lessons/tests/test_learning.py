@@ -173,6 +173,26 @@ async def test_what_a_person_takes_back_asks_for_again_or_marks_is_an_outcome(ho
     assert said == "dates must be ISO"
 
 
+async def test_what_a_person_says_of_a_turn_is_kept_though_the_process_dies_over_it(house, monkeypatch) -> None:
+    here = house("Deployed.")
+    await here.say("Deploy.")
+
+    class Died(BaseException):
+        pass
+
+    async def dies(*_args, **_more):
+        raise Died
+
+    for step in ("settle", "write"):
+        with monkeypatch.context() as one:
+            one.setattr(type(here.ledger), step, dies)
+            with pytest.raises(Died):
+                await here.slash("/learned bad dates must be ISO")
+    assert "went badly" in await here.slash("/learned bad dates must be ISO")
+    said = [one.text for one in await here.ledger.of_session("s", 0.0) if one.kind == "correction"]
+    assert said == ["dates must be ISO"]
+
+
 async def test_what_a_command_says_drives_no_terminal(house) -> None:
     here = house("Done.")
     await here.say("Deploy.")
