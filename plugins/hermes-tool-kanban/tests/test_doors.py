@@ -235,7 +235,12 @@ async def test_boards_over_http(house, hermes):
         assert (await ask(method, where, **body))[0] == 400, body
     assert (await ask("GET", "/nothing"))[0] == 404
     assert (await ask("DELETE", "/website"))[0] == 405
+    assert (await ask("PATCH", "/website", archived=True, usual=True))[0] == 400
     assert (await ask("PATCH", "/website", archived=True))[1]["archived"]
+    assert (await ask("PATCH", "/website", usual=True))[0] == 400
+    assert [one["slug"] for one in (await ask("GET"))[1]["boards"]] == ["default"]
+    back = (await ask("PATCH", "/website", archived=False, usual=True))[1]
+    assert (back["archived"], back["usual"]) == (False, True)
 
 
 async def test_who_works_for_one_tenant_sees_no_task_of_another(house, hermes):

@@ -72,7 +72,9 @@ class Boards:
 
     @unit()
     def switch(self, tx: TablesTransaction, board: Board) -> Board:
-        """Make a board the one that is meant where none is named."""
+        """Make a board the one that is meant where none is named. Raises UserError for one that is put away."""
+        if board.archived:
+            raise UserError(f"The board {board.slug} is put away: it is not the usual one.")
         return _switch(tx, board)
 
     @unit(READ)
