@@ -63,7 +63,7 @@ def steps(*replayed):
         ([Call("ship", {"command": "deploy  7"}), "Done."] * 2, "trial", "it broke none"),
         # With it the model does something that was never recorded, twice.
         ([Call("ship", {"command": "deploy 7"}), "Done.", *[Call("ship", {"command": "rm 7"})] * 2], "candidate",
-         "a task that was solved is not: 'Deploy build 7 on stratus.'"),
+         "a task that was solved is not, in session old"),
         # Once by chance.
         ([Call("ship", {"command": "deploy 7"}), "Done.", "I refuse.", Call("ship", {"command": "deploy 7"}), "Done."],
          "trial", "it broke none"),
@@ -96,6 +96,21 @@ async def test_a_lesson_that_broke_a_task_is_let_in_by_a_person_only(house) -> N
     lesson = await here.only()
     assert "Use `--iso`" not in await here.say("Deploy build 9 on stratus.", "t")
     assert (await here.rows.settle(here.me, lesson.id, "active", "yes")).state == "active"
+
+
+async def test_of_a_task_that_is_forgotten_no_word_stays_and_a_forgotten_lesson_may_come_again(house) -> None:
+    bad = [Call("ship", {"command": "deploy 7"}), "Done.", "No.", "No."]
+    here = house(*steps(*bad), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **RICH)
+    await solved_and_reviewed(here)
+    lesson = await here.only()
+    told = f"/learned why {lesson.id}"
+    assert "It broke, when that was done again with it: 'Deploy build 7 on stratus.'" in await here.slash(told)
+    await here.ctx.sessions.delete(here.me, "old", erased=True)
+    assert "build 7" not in await here.slash(told)
+    assert "build 7" not in f"{await here.rows.export(here.me)}"
+    await here.ctx.sessions.delete(here.me, "s", erased=True)
+    assert not await here.lessons()
+    assert not [one for one in await here.rows.export(here.me) if one["kept"] in ("lesson", "review")]
 
 
 async def test_it_waits_while_reviews_used_their_share_and_what_was_done_is_not_done_again(house) -> None:

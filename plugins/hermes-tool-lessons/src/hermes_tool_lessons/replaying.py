@@ -24,7 +24,7 @@ from hermes_core.values import define, frozen
 from hermes_tool_lessons.hearing import message_of
 from hermes_tool_lessons.matching import Index
 from hermes_tool_lessons.shared import config_of, ledger_of, queue_of, rows_of
-from hermes_tool_lessons.values import Event, Lesson, Review, facts_of, lesson_of
+from hermes_tool_lessons.values import SAYS_NOTHING, Event, Lesson, Review, facts_of, lesson_of
 
 __all__ = ["Recorded", "came_to", "recorded", "replay"]
 
@@ -33,7 +33,6 @@ _LOOKED = 400  # turns that are looked through for them
 _CHARACTERS = 120_000  # of a conversation, of which more costs too much to be read again
 _DAYS = 90 * 86_400.0
 _LATER = 600.0
-_NOTHING = "nothing"  # what is kept of a task that says nothing
 Came: TypeAlias = Literal["kept", "left"]
 
 
@@ -71,7 +70,7 @@ async def replay(ctx: PluginContext, review: Review) -> float:
         return 0.0
     config, bill = config_of(ctx), _Bill()
     done = {one.turn: one for one in await ledger_of(ctx).of_review(review.id)}
-    broke = next((one.text for one in done.values() if one.text not in ("", _NOTHING)), "")
+    broke = next((one.text for one in done.values() if one.text not in ("", SAYS_NOTHING)), "")
     for task in [] if broke else await _tasks(ctx, lesson):
         if task.turn in done:
             continue
@@ -83,10 +82,10 @@ async def replay(ctx: PluginContext, review: Review) -> float:
             break
         before = bill.tokens
         came = await _tried(ctx, lesson, task, bill)
-        said = facts_of(task).get("asked", "")
-        broke = f"with it a task that was solved is not: {said[:120]!r}" if came == "broke" else ""
+        # Where it stands, and none of its words: these go with its conversation.
+        broke = f"with it a task that was solved is not, in session {task.session}" if came == "broke" else ""
         event = Event(id=f"{review.id}/{task.turn}", kind="replay", session=task.session, turn=task.turn,
-                      lesson=review.id, text=_NOTHING if came == "unknown" else broke,
+                      lesson=review.id, text=SAYS_NOTHING if came == "unknown" else broke,
                       value=float(bill.tokens - before))  # fmt: skip
         await ledger_of(ctx).write(review.owner, event)
         done[task.turn] = event

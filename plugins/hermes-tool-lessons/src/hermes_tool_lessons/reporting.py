@@ -30,6 +30,10 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
         lines.append(f"It holds {'for everybody' if lesson.scope == 'everybody' else f'in {lesson.place}'}.")
     if lesson.tainted:
         lines.append("Text from outside was in the conversation that it came of.")
+    lines += [
+        f"It broke, when that was done again with it: {facts_of(one).get('asked', '')[:120]!r}"
+        for one in await ledger_of(ctx).broken(lesson)
+    ]
     if lesson.pinned:
         lines.append("It is frozen: nothing that happens changes it.")
     lines.append(f"Taught by{f' session {lesson.session[:8]}' if lesson.session else ' a person'}:")
