@@ -145,8 +145,9 @@ async def _body(receive: Receive) -> Mapping[str, Any]:
         if len(data) > _LARGEST:
             raise UserError(f"That is too long: {_LARGEST:,} bytes are the most.")
     try:
-        said = json.loads(data or b"{}")
-        json.dumps(said, ensure_ascii=False).encode()  # half of a pair of surrogates can be kept nowhere
+        found = json.loads(data or b"{}")
+        # Half of a pair of surrogates can be kept nowhere.
+        said = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError):
         raise UserError("The body is no JSON.") from None
     if not isinstance(said, dict):
