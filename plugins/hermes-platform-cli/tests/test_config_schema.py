@@ -36,3 +36,13 @@ def test_it_knows_plugins_sections_and_other_spellings() -> None:
     assert model[1]["properties"]["model"] == model[1]["properties"]["default"]
     assert "api_mode" in endpoint["properties"]
     assert {"base_url", "seconds"} <= properties["providers"]["properties"]["mine"]["properties"].keys()
+    task = properties["auxiliary"]["additionalProperties"]["anyOf"]
+    for texts in (
+        task,
+        task[1]["properties"]["fallback"]["items"]["anyOf"],
+        properties["fallback_providers"]["items"]["anyOf"],
+    ):
+        assert texts[0] == {"type": "string"}
+    assert properties["workers"]["properties"]["engine"] == properties["workers"]["properties"]["queue"]
+    for section in (properties["policy"], model[1], endpoint, poll):
+        assert section["type"] == ["object", "null"]

@@ -139,6 +139,7 @@ async def test_skills_of_a_folder_are_served_to_their_owner_alone_and_nothing_be
     skills, head = tmp_path / "skills", "---\nname: {}\ndescription: Do it.\n---\n\nDo it.\n"
     write(skills / "tea", **{"SKILL.md": head.format("tea"), "herbs__mint.md": "Mint."})
     write(skills / "other", **{"SKILL.md": head.format("tea")})
+    write(skills / "odd", **{"SKILL.md": head.format("odd").replace("\nd", "\nweight: .nan\nd", 1)})
     (tmp_path / "secret.txt").write_text("nobody else's")
     (skills / "tea" / "link.md").symlink_to(tmp_path / "secret.txt")
     library.configure({"platforms.mcp_serve.skills": [str(skills)]})

@@ -222,7 +222,7 @@ async def test_boards_over_http(house, hermes):
     )  # fmt: skip
     assert (await ask("PATCH", "/website", usual=True))[1]["usual"]
     made = (await ask("POST", route=tasks_route, title="Look", tenant="acme", triage=True, calls=3))[1]
-    other = (await ask("POST", route=tasks_route, title="Then"))[1]
+    other = (await ask("POST", route=tasks_route, title="Then", tenant="acme"))[1]
     assert (made["status"], made["options"]["tenant"], made["options"]["calls"]) == ("triage", "acme", 3)
     assert (await ask("GET", "/website"))[1]["tasks"] == {"triage": 1, "ready": 1}
     assert (await ask("POST", f"/{other['id']}/link", route=tasks_route, text=made["id"]))[1]["status"] == "todo"
@@ -235,7 +235,12 @@ async def test_boards_over_http(house, hermes):
         assert (await ask(method, where, **body))[0] == 400, body
     assert (await ask("GET", "/nothing"))[0] == 404
     assert (await ask("DELETE", "/website"))[0] == 405
+    assert (await ask("PATCH", "/website", archived=True, usual=True))[0] == 400
     assert (await ask("PATCH", "/website", archived=True))[1]["archived"]
+    assert (await ask("PATCH", "/website", usual=True))[0] == 400
+    assert [one["slug"] for one in (await ask("GET"))[1]["boards"]] == ["default"]
+    back = (await ask("PATCH", "/website", archived=False, usual=True))[1]
+    assert (back["archived"], back["usual"]) == (False, True)
 
 
 async def test_who_works_for_one_tenant_sees_no_task_of_another(house, hermes):
@@ -258,6 +263,26 @@ async def test_who_works_for_one_tenant_sees_no_task_of_another(house, hermes):
     assert ("Ours" in listed, "Theirs" in listed) == (True, False)
     with pytest.raises(UserError, match="no name for a tenant"):
         await actions.create(door(ctx), "x", options=Options(tenant="No one!"))
+
+
+async def test_no_task_of_one_tenant_waits_for_one_of_another(house):
+    ctx, _ = house()
+    acme, other = ({"options": Options(tenant=name, deliver=("local",))} for name in ("acme", "other"))
+    theirs = (await actions.create(door(ctx), "Theirs", mark="m", **other))[0]
+    ours = (await actions.create(door(ctx), "Ours", **acme))[0]
+    none = (await actions.create(door(ctx), "Nobody's"))[0]
+    for above, below in ((theirs, ours), (none, ours), (ours, none)):
+        with pytest.raises(UserError, match="does not wait for it"):
+            await store_of(ctx).tasks.link(above.id, below.id, ctx.owner.person)
+        with pytest.raises(UserError, match="does not wait for it"):
+            await actions.create(door(ctx), "x", parents=[above.id], options=below.options)
+    with pytest.raises(UserError, match="done for somebody else"):
+        await actions.create(door(ctx), "x", mark="m", **acme)
+    assert (await actions.create(door(ctx), "x", mark="m", **other))[0].id == theirs.id
+    for query, titles in (("tenant=acme", ["Ours"]), ("tenant=", ["Nobody's"]), ("tennant=acme", None)):
+        got = await serve(tasks_route(ctx), "GET", f"/?{query}", owner=ctx.owner)
+        there = json.loads(got.body).get("tasks")
+        assert (there and [one["title"] for one in there]) == titles
 
 
 async def test_nobody_is_missed_where_a_dispatcher_is_about_to_look(house, hermes):

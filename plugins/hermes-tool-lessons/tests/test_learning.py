@@ -9,6 +9,7 @@ import pytest
 from hermes_core.errors import UserError
 from hermes_core.testing import Call
 from hermes_core.types import Text
+from hermes_tool_lessons.values import Event
 
 from .conftest import look_tool, reply, texts
 
@@ -170,3 +171,36 @@ async def test_what_a_person_takes_back_asks_for_again_or_marks_is_an_outcome(ho
     assert due.reason == "its person corrected it"
     (said,) = [one.text for one in await here.ledger.since(here.me, 0.0, "correction")]
     assert said == "dates must be ISO"
+
+
+async def test_what_a_person_says_of_a_turn_is_kept_though_the_process_dies_over_it(house, monkeypatch) -> None:
+    here = house("Deployed.")
+    await here.say("Deploy.")
+
+    class Died(BaseException):
+        pass
+
+    async def dies(*_args, **_more):
+        raise Died
+
+    for step in ("settle", "write"):
+        with monkeypatch.context() as one:
+            one.setattr(type(here.ledger), step, dies)
+            with pytest.raises(Died):
+                await here.slash("/learned bad dates must be ISO")
+    assert "went badly" in await here.slash("/learned bad dates must be ISO")
+    said = [one.text for one in await here.ledger.of_session("s", 0.0) if one.kind == "correction"]
+    assert said == ["dates must be ISO"]
+
+
+async def test_what_a_command_says_drives_no_terminal(house) -> None:
+    here = house("Done.")
+    await here.say("Deploy.")
+    await here.hermes.command("learned add", "Use `--iso` for dates.")
+    lesson = await here.only()
+    said = Event(
+        id="t/credit/x", kind="credit", session="s", turn="t", lesson=lesson.id, text="`a \x1b]0;b\x07` passed"
+    )
+    await here.ledger.write(here.me, said)
+    for why in (await here.hermes.command("learned why", lesson.id), await here.slash(f"/learned why {lesson.id}")):
+        assert "went badly: `a \\x1b]0;b\\x07` passed\n" in why

@@ -6,8 +6,9 @@ import pytest
 from attrs import evolve
 
 from hermes_core.control import ModelsBroker
+from hermes_core.errors import ProviderError
 from hermes_core.kinds import tool
-from hermes_core.testing import Call
+from hermes_core.testing import Call, Fail
 from hermes_core.types import Model, ModelRow
 from hermes_core.values import frozen
 from hermes_tool_lessons.replaying import replay
@@ -62,12 +63,12 @@ def steps(*replayed):
         ([Call("ship", {"command": "deploy  7"}), "Done."] * 2, "trial", "it broke none"),
         # With it the model does something that was never recorded, twice.
         ([Call("ship", {"command": "deploy 7"}), "Done.", *[Call("ship", {"command": "rm 7"})] * 2], "candidate",
-         "a task that was solved is not: 'Deploy build 7 on stratus.'"),
+         "a task that was solved is not, in session old"),
         # Once by chance.
         ([Call("ship", {"command": "deploy 7"}), "Done.", "I refuse.", Call("ship", {"command": "deploy 7"}), "Done."],
          "trial", "it broke none"),
         # The model of today does it another way, whatever it is told: that says nothing of the lesson.
-        (["I do it otherwise."], "trial", "it broke none"),
+        (["I do it otherwise."], "trial", "no solved task says anything of it"),
     ],
 )  # fmt: skip
 async def test_what_breaks_a_solved_task_waits_for_a_person(house, replayed, state, said) -> None:
@@ -97,6 +98,21 @@ async def test_a_lesson_that_broke_a_task_is_let_in_by_a_person_only(house) -> N
     assert (await here.rows.settle(here.me, lesson.id, "active", "yes")).state == "active"
 
 
+async def test_of_a_task_that_is_forgotten_no_word_stays_and_a_forgotten_lesson_may_come_again(house) -> None:
+    bad = [Call("ship", {"command": "deploy 7"}), "Done.", "No.", "No."]
+    here = house(*steps(*bad), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **RICH)
+    await solved_and_reviewed(here)
+    lesson = await here.only()
+    told = f"/learned why {lesson.id}"
+    assert "It broke, when that was done again with it: 'Deploy build 7 on stratus.'" in await here.slash(told)
+    await here.ctx.sessions.delete(here.me, "old", erased=True)
+    assert "build 7" not in await here.slash(told)
+    assert "build 7" not in f"{await here.rows.export(here.me)}"
+    await here.ctx.sessions.delete(here.me, "s", erased=True)
+    assert not await here.lessons()
+    assert not [one for one in await here.rows.export(here.me) if one["kept"] in ("lesson", "review")]
+
+
 async def test_it_waits_while_reviews_used_their_share_and_what_was_done_is_not_done_again(house) -> None:
     again = [Call("ship", {"command": "deploy 7"}), "Done."]
     here = house(*steps(*again * 2), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto")
@@ -119,7 +135,7 @@ async def test_a_lesson_that_no_solved_task_calls_for_costs_nothing(house) -> No
                  mode="auto")  # fmt: skip
     await solved_and_reviewed(here)
     lesson = await here.only()
-    assert (lesson.state, lesson.why) == ("trial", "no solved task calls for it")
+    assert (lesson.state, lesson.why) == ("trial", "no solved task says anything of it")
 
 
 class Elsewhere(ModelsBroker):
@@ -133,5 +149,31 @@ async def test_a_conversation_that_was_held_with_another_service_is_not_shown_to
     (due,) = [one for one in await here.queue.open() if not one.session]
     rich = evolve(here.ctx, models=Elsewhere(), config=evolve(here.ctx.config, share=99.0))
     assert await replay(rich, due) == 0
-    assert (await here.only()).state == "trial"
+    lesson = await here.only()
+    assert (lesson.state, lesson.why) == ("trial", "no solved task says anything of it")
     assert len(here.model.requests) == 5, "nobody was asked again"
+
+
+async def test_nor_to_one_that_the_settings_name_for_learning(house) -> None:
+    again = [Call("ship", {"command": "deploy 7"}), "Done."]
+    other = {"auxiliary.learning": {"provider": "reviewing", "model": "scripted-1"}}
+    here = house(*steps(*again * 2), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **other, **RICH)
+    await solved_and_reviewed(here)
+    assert (await here.only()).state == "trial"
+    assert len(here.reviewing.requests) == 1, "the review, which is asked of whom learning.model names"
+    assert len(here.model.requests) == 9
+
+
+async def test_a_model_that_is_away_is_asked_again_later_and_at_last_a_person(house) -> None:
+    away = Fail(ProviderError("Nobody answers.", reason="format"))
+    here = house(*steps(*[away] * 6), reviews=[reply(ISO)], plugins=[ship_tool], mode="auto", **RICH)
+    await solved_and_reviewed(here)
+    for _ in range(5):
+        assert (await here.only()).asks == "what was solved is done again with it first"
+        [due] = [one for one in await here.queue.open() if not one.session]
+        assert due.due > await here.queue.now() + 60
+        await reviewer_of(here.ctx)._taken(due)
+    lesson = await here.only()
+    assert lesson.state == "candidate"
+    assert lesson.asks == "what was solved could not be done again with it: Nobody answers."
+    assert not [one for one in await here.queue.open() if not one.session]

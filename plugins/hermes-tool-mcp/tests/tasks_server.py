@@ -1,6 +1,6 @@
-"""A server by the SDK whose calls become tasks, and which has skills: ``tasks_server.py [FILE]``.
+"""A server by the SDK whose calls become tasks, and which has skills: ``tasks_server.py [FILE [forgets]]``.
 
-It speaks 2026-07-28. What is asked of its tasks is written to FILE.
+It speaks 2026-07-28. What is asked of its tasks is written to FILE. One that ``forgets`` cannot list its skills.
 """
 
 import asyncio
@@ -55,6 +55,11 @@ async def get(_request, params):
         form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
         asked = {"method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": form}}
         return row(name, "input_required", inputRequests={"name": asked})
+    if name == "nosy":
+        form = {"type": "object", "properties": {}}
+        key = f"{LOOKS[name]}"
+        asked = {"method": "elicitation/create", "params": {"message": f"{key}?", "requestedSchema": form}}
+        return row(name, "input_required", inputRequests={key: asked})
     if name == "breaks":
         return row(name, "failed", error={"code": -32603, "message": "it broke"})
     said = LOOKS.get("name", "done")
@@ -62,6 +67,12 @@ async def get(_request, params):
 
 
 async def update(_request, params):
+    if "name" not in params.input_responses:
+        return {}
+    tell("answered")
+    if LOG and "stumbled" not in LOOKS:  # once it is away for a moment
+        LOOKS["stumbled"] = ""
+        raise MCPError(types.INTERNAL_ERROR, "Not now.")
     LOOKS["name"] = params.input_responses["name"]["content"]["name"]
     return {}
 
@@ -72,6 +83,8 @@ async def cancel(_request, params):
 
 
 async def skills(_request, _params):
+    if "forgets" in sys.argv:
+        raise MCPError(types.INTERNAL_ERROR, "I forgot them.")
     files = [
         {"uri": uri, "digest": f"sha256:{hashlib.sha256(held.encode()).hexdigest()}", "size": len(held.encode())}
         for uri, held in FILES.items()
@@ -93,7 +106,9 @@ async def read(_request, params):
 
 
 async def list_tools(_request, _params):
-    tools = [types.Tool(name=name, input_schema={"type": "object"}) for name in ("quick", "asks", "breaks", "slow")]
+    tools = [
+        types.Tool(name=name, input_schema={"type": "object"}) for name in ("quick", "asks", "breaks", "slow", "nosy")
+    ]
     return types.ListToolsResult(tools=tools)
 
 

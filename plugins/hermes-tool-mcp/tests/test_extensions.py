@@ -33,8 +33,13 @@ async def test_a_call_that_becomes_a_task_is_a_call_like_any_other(servers, tmp_
     assert await said(connection, "quick", context) == "done"
     assert await said(connection, "asks", context) == "ada"
     assert len(context.asked) == 1  # though it is asked after several times meanwhile
+    assert log.read_text().splitlines().count("answered") == 2  # the server was away the first time
     with pytest.raises(ToolError, match="it broke"):
         await said(connection, "breaks", context)
+    assert "cancelled breaks" not in log.read_text()
+    with pytest.raises(ToolError, match="more than 10 times"):
+        await said(connection, "nosy", there.context([""] * 20))
+    assert log.read_text().splitlines()[-1] == "cancelled nosy"
     with pytest.raises(ToolError, match="did not answer within"):
         await connection.call("slow", {}, context, seconds=0.3)
     lines = log.read_text().splitlines()
@@ -71,3 +76,11 @@ async def test_a_skill_is_read_when_it_is_wanted_and_only_as_the_list_says(serve
         with pytest.raises(ToolError, match=why):
             await _skill(connection, context, name, path)
     assert log.read_text().splitlines() == [f"read skill://tea/{one}" for one in ("SKILL.md", "herbs.md", "forged.md")]
+
+
+async def test_a_server_that_cannot_list_its_skills_has_its_tools_all_the_same(servers, tmp_path):
+    there = servers(tasks=row(tmp_path / "log.txt", "forgets"))
+    await there.connection("tasks").client()
+    listed = there.pool.lists.get("tasks", there.rows["tasks"])
+    assert (len(listed.tools), listed.skills) == (5, ())
+    assert listed.left == ({"name": "its skills", "why": "it cannot list them: I forgot them."},)

@@ -56,6 +56,24 @@ def test_a_home_is_taken_over_once_and_what_was_there_is_kept(tmp_path: Path, mo
     assert (tmp_path / "config.yaml").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"policy: strict\napprovals: {mode: 'off'}\n",
+        b"tools: [a]\nproviders: {x: {api: 'http://a'}}\n",
+        b"tools: {skills: [a]}\nproviders: {x: {api: 'http://a'}}\n",
+        b"model: \xff\xfe\n",
+        b"a: " + b"[" * 5000,
+    ],
+)
+def test_what_is_of_no_shape_is_left_for_the_program_to_refuse(tmp_path: Path, said: bytes) -> None:
+    (tmp_path / "config.yaml").write_bytes(said)
+    (tmp_path / ".no-bundled-skills").touch()
+    taken_over(tmp_path)
+    made = (tmp_path / "config.yaml").read_bytes()
+    assert made == said or yaml.safe_load(made)["tools"] == yaml.safe_load(said)["tools"]
+
+
 def test_modules_of_another_program_are_left_alone(tmp_path: Path) -> None:
     install(tmp_path, ["mcp"])
     assert "acp(('mcp',))" in (tmp_path / "acp_adapter" / "entry.py").read_text()

@@ -1,5 +1,6 @@
 """``/talk``: speech is found in what a microphone gives, silence ends it, and a closed microphone costs a line."""
 
+import asyncio
 import io
 import math
 import struct
@@ -17,6 +18,7 @@ from hermes_core.errors import UserError
 from hermes_core.notices import heard_by
 from hermes_core.types import Envelope, MediaResponse, Session
 from hermes_tool_speech.config import Config
+from hermes_tool_speech.conversing import talk_of
 from hermes_tool_speech.detector import RATE
 from hermes_tool_speech.microphone import microphone
 from hermes_tool_speech.talking import listened, talk_command
@@ -137,9 +139,23 @@ async def test_what_was_said_is_what_the_person_typed(tmp_path):
     assert (message.role, message.parts[0].text) == ("user", "What is the time?")
     told = list[str]()
     with heard_by(told.append):
+        envelope = Envelope(platform="cli", account="", event_id="1", chat="c", sender="me", message=message)
+        assert await hermes_tool_speech.transform_incoming(ctx, envelope, "another's") is None
+        assert not told
         for _ in range(2):
-            envelope = Envelope(platform="cli", account="", event_id="1", chat="c", sender="me", message=message)
             assert await hermes_tool_speech.transform_incoming(ctx, envelope, "s") is None
     assert told == ["You said: What is the time?"], "once"
     with pytest.raises(UserError, match="No words were understood"):
         await talk.run(session, "")
+
+
+async def test_why_a_conversation_ended_is_told_in_it_alone(tmp_path):
+    ctx = plugin_context(MANIFEST, tmp_path / "home", config=Config(player=["false"], microphone="/none.wav"))
+    session, told = Session(id="s", origin="cli"), list[str]()
+    talk = talk_of(ctx)
+    with heard_by(told.append):
+        talk.turn_over(session, done=True)  # there is nobody who could hear what comes
+        await asyncio.wait([talk._round])
+        for name in ("another's", "s", "s"):
+            await hermes_tool_speech.on_turn_start(ctx, Session(id=name, origin="telegram"))
+    assert [line.partition(":")[0] for line in told] == ["The spoken conversation has ended"]

@@ -5,6 +5,7 @@ https://agentskills.io.
 """
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -102,6 +103,7 @@ class SkillFolders:
             raise ValueError(f"it calls itself {str(head.get('name'))[:80]!r}, and its folder {place.name!r}")
         if not isinstance(head.get("description"), str) or not head["description"].strip():
             raise ValueError("it has no description")
+        json.dumps(head, allow_nan=False)  # a client is told them so, and compares
         paths = [MAIN, *(one for one in _below(place) if one != MAIN)]
         if len(paths) > _FILES:
             raise ValueError(f"it has more than {_FILES} files")

@@ -84,7 +84,7 @@ async def make_board(door: Door, slug: str, *, name: str = "", folder: str = "",
         raise UserError(f"{slug!r} is no name for a board.", hint="Use small letters, digits, ., - and _.")
     if folder:
         folder = _folder(folder)
-    board = Board(id="", person=door.owner.person, slug=slug, name=name, folder=folder)
+    board = Board(id="", person=door.owner.person, slug=slug, name=door.ctx.masks.text(name), folder=folder)
     return await door.rows.boards.create(board, switch=switch)
 
 

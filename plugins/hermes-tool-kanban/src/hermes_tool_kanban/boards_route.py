@@ -22,7 +22,7 @@ _OPERATIONS = (
               fields={"slug": "string", "name": "string", "usual": "boolean"}),
     Operation(method="GET", path="/{slug}", name="getBoard", summary="A board, and how many tasks are where on it."),
     Operation(method="PATCH", path="/{slug}", name="changeBoard", fields=_CHANGES,
-              summary="Gives it a name, makes it the usual one, or puts it away with its tasks."),
+              summary="Gives it a name, makes it the usual one, puts it away with its tasks, or takes it out again."),
 )  # fmt: skip
 
 
@@ -54,7 +54,8 @@ async def _answer(door: "Door", asked: Asked) -> tuple[int, object]:
             door, given.get("slug", ""), name=given.get("name", ""), switch=given.get("usual", False)
         )
         return 201, _plain(made)
-    board = await door.board(words[0])
+    known = await door.rows.boards.list(door.owner.person, archived=True)  # else none could be taken out again
+    board = next((one for one in known if one.slug == words[0]), None) or await door.board(words[0])
     if len(words) != 1 or not (asked.reads or method == "PATCH"):
         raise NoMethod
     if asked.reads:
@@ -64,6 +65,8 @@ async def _answer(door: "Door", asked: Asked) -> tuple[int, object]:
     given = _sound(said, _CHANGES)
     if given.get("usual") is False:
         raise UserError("Make another one the usual board instead.")
+    if given.get("usual") and given.get("archived", board.archived):
+        raise UserError("A board that is put away is not the usual one.")
     values = {name: door.ctx.masks.text(value) if name == "name" else value for name, value in given.items()
               if name != "usual"}  # fmt: skip
     if values:

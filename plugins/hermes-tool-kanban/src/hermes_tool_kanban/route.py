@@ -73,6 +73,8 @@ async def _answer(door: "Door", asked: Asked, said: Mapping[str, Any]) -> tuple[
     method, words = asked.method, asked.words
     if not words:
         if asked.reads:
+            if strange := said.keys() - _OPERATIONS[0].query.keys():  # else one who is misspelt would see all
+                raise UserError(f"{min(strange)[:80]!r} is nothing to look for tasks by.")
             board = await door.board(str(said.get("board", "")))
             tenant = str(said["tenant"]) if "tenant" in said else None
             status, assignee = str(said.get("status", "")), str(said.get("assignee", ""))

@@ -72,7 +72,9 @@ class Boards:
 
     @unit()
     def switch(self, tx: TablesTransaction, board: Board) -> Board:
-        """Make a board the one that is meant where none is named."""
+        """Make a board the one that is meant where none is named. Raises UserError for one that is put away."""
+        if board.archived:
+            raise UserError(f"The board {board.slug} is put away: it is not the usual one.")
         return _switch(tx, board)
 
     @unit(READ)
@@ -101,11 +103,15 @@ class Tasks:
         if task.mark:
             same = sa.and_(tasks.c.board == task.board, tasks.c.mark == clean(task.mark))
             if there := moving.tasks_where(tx, same):
+                if there[0].options.tenant != task.options.tenant:
+                    raise UserError(f"A task with the mark {task.mark[:80]!r} is done for somebody else.")
                 return there[0], False
         _refuse_too_many(tx, task.board, most)
         for parent in parents:
-            if _whole(tx, parent, task.person).board != task.board:
+            above = _whole(tx, parent, task.person)
+            if above.board != task.board:
                 raise UserError(f"{parent} is on another board.")
+            _refuse_strange(above, task)
         made = _insert(tx, task, parents)
         return made, True
 
@@ -169,11 +175,12 @@ class Tasks:
 
     @unit()
     def link(self, tx: TablesTransaction, parent: str, child: str, person: str) -> Task:
-        """Have a task wait for another. Raises UserError for a circle, another board, and what is over."""
+        """Have a task wait for another. Raises UserError for a circle, another board or tenant, and what is over."""
         tx.alone("tasks")
         above, below = _whole(tx, parent, person), _whole(tx, child, person)
         if above.board != below.board:
             raise UserError(f"{above.id} and {below.id} are on different boards.")
+        _refuse_strange(above, below)
         if below.status in ("done", "archived"):
             raise UserError(f"The task {below.id} is {below.status}: it waits for nothing.")
         if above.id == below.id or below.id in moving.ancestors(tx, above.id):
@@ -310,6 +317,13 @@ def _whole(tx: TablesTransaction, words: str, person: str) -> Task:
         if len(found) == 1:
             return found[0]
     raise UnknownName("task", words, ())
+
+
+def _refuse_strange(above: Task, below: Task) -> None:
+    """Refuse that a task waits for one of another tenant: who works on it is told what that came to."""
+    if above.options.tenant != below.options.tenant:
+        ours, theirs = above.options.tenant or "no tenant", below.options.tenant or "no tenant"
+        raise UserError(f"{above.id} is done for {ours}, and what is done for {theirs} does not wait for it.")
 
 
 def _refuse_too_many(tx: TablesTransaction, board: str, most: int) -> None:

@@ -125,7 +125,7 @@ async def _asked(scope: Scope, receive: Receive) -> Asked:
     from urllib.parse import parse_qs
 
     path = str(scope["path"]).removeprefix(str(scope.get("root_path") or ""))
-    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    query = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
     return Asked(
         owner=scope["hermes.owner"],
         method=str(scope["method"]),
@@ -145,7 +145,9 @@ async def _body(receive: Receive) -> Mapping[str, Any]:
         if len(data) > _LARGEST:
             raise UserError(f"That is too long: {_LARGEST:,} bytes are the most.")
     try:
-        said = json.loads(data or b"{}")
+        found = json.loads(data or b"{}")
+        # Half of a pair of surrogates can be kept nowhere.
+        said = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError):
         raise UserError("The body is no JSON.") from None
     if not isinstance(said, dict):

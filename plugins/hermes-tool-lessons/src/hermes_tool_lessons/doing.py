@@ -48,14 +48,17 @@ async def thumb(ctx: PluginContext, owner: Principal, session: str, *, good: boo
 
 async def marked(ctx: PluginContext, owner: Principal, turn: Event, *, good: bool, said: str = "") -> str:
     """Write down what a person says of a turn. Raises UserError where it is known already."""
-    config = config_of(ctx)
+    config, ledger = config_of(ctx), ledger_of(ctx)
+    known = UserError("It is known already what that turn came to.")
+    if any(one.kind == "outcome" for one in await ledger.of_turn(owner, turn.turn)):
+        raise known
     kind = "thanks" if good else "correction"
     event = Event(id=f"{turn.turn}/{kind}", kind=kind, session=turn.session, turn=turn.turn, value=float(good),
                   text=ctx.masks.text(said or ("thumbs up" if good else "thumbs down"))[:300])  # fmt: skip
+    await ledger.write(owner, event)  # first: after a death it can be said again, and their words are not lost
     why = "its person said so"
-    if not await ledger_of(ctx).settle(owner, turn.session, turn.turn, good=good, why=why, mode=config.mode):
-        raise UserError("It is known already what that turn came to.")
-    await ledger_of(ctx).write(owner, event)
+    if not await ledger.settle(owner, turn.session, turn.turn, good=good, why=why, mode=config.mode):
+        raise known
     if not good:
         await queue_of(ctx).plan(owner, turn.session, "its person corrected it", config.idle_seconds)
     return "Noted: that went well." if good else "Noted: that went badly."

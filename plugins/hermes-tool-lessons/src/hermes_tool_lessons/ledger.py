@@ -25,7 +25,7 @@ from hermes_tool_lessons.tables import (
     whose,
     write_event,
 )
-from hermes_tool_lessons.values import LIVE, Event, Lesson
+from hermes_tool_lessons.values import LIVE, REPLAYS, SAYS_NOTHING, Event, Lesson
 
 __all__ = ["Ledger"]
 
@@ -106,6 +106,13 @@ class Ledger:
     def of_review(self, tx: TablesTransaction, review: str) -> Sequence[Event]:
         """Return what the tasks of a replay came to so far."""
         return select_events(tx, sa.and_(events.c.lesson == review, events.c.kind == "replay"))
+
+    @unit(READ)
+    def broken(self, tx: TablesTransaction, lesson: Lesson) -> Sequence[Event]:
+        """Return the turns that a lesson broke as they were done again with it, as far as they are still there."""
+        mine = sa.and_(events.c.kind == "replay", events.c.lesson.startswith(f"{REPLAYS}{lesson.id}:"))
+        turns = [one.turn for one in select_events(tx, mine) if one.text not in ("", SAYS_NOTHING)]
+        return select_events(tx, sa.and_(events.c.turn.in_(turns), events.c.kind == "turn")) if turns else []
 
     @unit(READ)
     def solved(self, tx: TablesTransaction, owner: Principal, at: float, limit: int) -> Sequence[Event]:

@@ -24,7 +24,7 @@ from hermes_core.values import define, frozen
 from hermes_tool_lessons.hearing import message_of
 from hermes_tool_lessons.matching import Index
 from hermes_tool_lessons.shared import config_of, ledger_of, queue_of, rows_of
-from hermes_tool_lessons.values import Event, Lesson, Review, facts_of, lesson_of
+from hermes_tool_lessons.values import SAYS_NOTHING, Event, Lesson, Review, facts_of, lesson_of
 
 __all__ = ["Recorded", "came_to", "recorded", "replay"]
 
@@ -70,7 +70,7 @@ async def replay(ctx: PluginContext, review: Review) -> float:
         return 0.0
     config, bill = config_of(ctx), _Bill()
     done = {one.turn: one for one in await ledger_of(ctx).of_review(review.id)}
-    broke = next((one.text for one in done.values() if one.text), "")
+    broke = next((one.text for one in done.values() if one.text not in ("", SAYS_NOTHING)), "")
     for task in [] if broke else await _tasks(ctx, lesson):
         if task.turn in done:
             continue
@@ -82,16 +82,18 @@ async def replay(ctx: PluginContext, review: Review) -> float:
             break
         before = bill.tokens
         came = await _tried(ctx, lesson, task, bill)
-        said = facts_of(task).get("asked", "")
-        broke = f"with it a task that was solved is not: {said[:120]!r}" if came == "broke" else ""
+        # Where it stands, and none of its words: these go with its conversation.
+        broke = f"with it a task that was solved is not, in session {task.session}" if came == "broke" else ""
         event = Event(id=f"{review.id}/{task.turn}", kind="replay", session=task.session, turn=task.turn,
-                      lesson=review.id, text=broke, value=float(bill.tokens - before))  # fmt: skip
+                      lesson=review.id, text=SAYS_NOTHING if came == "unknown" else broke,
+                      value=float(bill.tokens - before))  # fmt: skip
         await ledger_of(ctx).write(review.owner, event)
         done[task.turn] = event
         if broke:
             break
     await queue_of(ctx).replayed(
-        review, mode=config.mode, most=config.lessons, broke=broke, kept=len(done),
+        review, mode=config.mode, most=config.lessons, broke=broke,
+        kept=sum(one.text == "" for one in done.values()),
         tokens=int(sum(one.value for one in done.values())), money=bill.money,
     )  # fmt: skip
     return 0.0
@@ -164,7 +166,8 @@ def recorded(rows: Sequence[Message], first: int, prompt: str, *, check: Any) ->
 async def _asked(ctx: PluginContext, turn: Recorded, told: Sequence[Message], bill: _Bill) -> Came:
     async def ask(messages: Sequence[Message]) -> Message:
         tools = ctx.state.get("tools") or turn.tools
-        response = await ctx.llm.complete(Request(model="", messages=messages, tools=tools), "learning")
+        # As no task of its own: a model that the settings name for one may be another service's.
+        response = await ctx.llm.complete(Request(model="", messages=messages, tools=tools))
         bill.add(response.usage)
         return response.message
 

@@ -30,6 +30,10 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
         lines.append(f"It holds {'for everybody' if lesson.scope == 'everybody' else f'in {lesson.place}'}.")
     if lesson.tainted:
         lines.append("Text from outside was in the conversation that it came of.")
+    lines += [
+        f"It broke, when that was done again with it: {facts_of(one).get('asked', '')[:120]!r}"
+        for one in await ledger_of(ctx).broken(lesson)
+    ]
     if lesson.pinned:
         lines.append("It is frozen: nothing that happens changes it.")
     lines.append(f"Taught by{f' session {lesson.session[:8]}' if lesson.session else ' a person'}:")
@@ -46,7 +50,7 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
         f"  {one.number}  {_when(one.at)}  {json.loads(one.content)['state']}, by {one.author}: {one.why}"
         for one in versions
     ]
-    return ctx.masks.text("\n".join(lines))
+    return _shown(ctx, lines)
 
 
 def difference(versions: Sequence[Version], first: int = 0, last: int = 0) -> str:
@@ -97,7 +101,7 @@ async def report(ctx: PluginContext, owner: Principal, days: int) -> str:
     waiting = [one for one in lessons.values() if one.state == "candidate"]
     if waiting:
         lines.append(f"{len(waiting)} wait for your yes: /learned approve ID, /learned reject ID.")
-    return ctx.masks.text("\n".join(lines))
+    return _shown(ctx, lines)
 
 
 async def days_of(ctx: PluginContext, owner: Principal, days: int) -> Mapping[str, Sequence[float]]:
@@ -129,6 +133,13 @@ def _went(who: str, ends: dict[str, float], told: set[str], *, inside: bool) -> 
 def _lines(version: Version | None) -> Sequence[str]:
     told = json.loads(version.content) if version else {}
     return [f"{name}: {value}" for name, value in told.items() if value not in ("", False)]
+
+
+def _shown(ctx: PluginContext, lines: Sequence[str]) -> str:
+    """Return lines without secrets, and with nothing in them that a terminal obeys: they quote commands that ran."""
+    from hermes_tables.tables import harmless
+
+    return harmless(ctx.masks.text("\n".join(lines)))
 
 
 def _said(lesson: Lesson) -> str:

@@ -22,6 +22,7 @@ __all__ = ["Reviewer"]
 _LOOK, _LATER, _GRACE = 0.5, 600.0, 60.0  # seconds: between looks; until one that may cost too much; for one to begin
 _OPEN = ("waiting", "open", "cut")
 _CALLS = 2
+_TRIES = 6  # of a replay whose model does not answer, before its lesson waits for a person
 
 
 class Reviewer:
@@ -32,6 +33,7 @@ class Reviewer:
         self._sessions: set[str] = set()
         self._woken = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._failed: dict[str, int] = {}  # how often a replay could not be made, by its id
 
     def wake(self, session: str) -> None:
         """Look for reviews that are due, as long as a session of this process is open."""
@@ -86,8 +88,7 @@ class Reviewer:
         except StoreError:
             raise
         except HermesError as error:
-            await self._fail(review, self._ctx.masks.text(error.text))
-            wait = 0.0
+            wait = await self._fail(review, self._ctx.masks.text(error.text))
         finally:
             await queue.leave(review.id, self._holder, wait)
         return wait
@@ -201,9 +202,20 @@ class Reviewer:
             many = "a lesson" if new == 1 else f"{new} lessons"
             self._ctx.tell(f"Learned {many}: /learned shows what, /learned why ID from what.")
 
-    async def _fail(self, review: Review, why: str) -> None:
-        await queue_of(self._ctx).ended(review, (), why=why, tokens=0, money=0.0, mode="ask", most=0)
-        await self._drop(review)
+    async def _fail(self, review: Review, why: str) -> float:
+        """Close what cannot be made; the seconds until it is tried again, 0 for never."""
+        if not lesson_of(review):
+            await queue_of(self._ctx).ended(review, (), why=why, tokens=0, money=0.0, mode="ask", most=0)
+            await self._drop(review)
+            return 0.0
+        self._failed[review.id] = tries = self._failed.get(review.id, 0) + 1
+        self._ctx.log.warning("old tasks cannot be done again: %s", why)
+        if tries < _TRIES:  # whoever answers may be away for a while
+            return _LATER
+        del self._failed[review.id]
+        broke = f"what was solved could not be done again with it: {why}"
+        await queue_of(self._ctx).replayed(review, mode="ask", most=0, broke=broke, kept=0)
+        return 0.0
 
     async def _drop(self, review: Review, fork: str = "") -> None:
         """Delete the copy of a conversation; its answer is kept by then, or is not wanted."""

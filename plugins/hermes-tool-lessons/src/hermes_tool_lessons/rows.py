@@ -246,7 +246,8 @@ def after_replay(tx: TablesTransaction, lesson: str, *, mode: str, most: int, br
         return None
     if broke:
         return save(tx, evolve(there, asks=broke), broke, "replay")
-    why = f"{kept} solved tasks were done again with it: it broke none" if kept else "no solved task calls for it"
+    tasks = "1 solved task was" if kept == 1 else f"{kept} solved tasks were"
+    why = f"{tasks} done again with it: it broke none" if kept else "no solved task says anything of it"
     if mode not in ("trial", "auto"):
         return save(tx, evolve(there, asks=""), f"it waits for a yes; {why}", "replay")
     wait = _waits(tx, there.owner, _draft(there), most, "replay")

@@ -12,7 +12,7 @@ from hermes_core.database import TablesTransaction
 from hermes_core.types import Principal
 from hermes_tool_lessons.chances import Rates
 from hermes_tool_lessons.matching import alike, words_of
-from hermes_tool_lessons.values import Event, Lesson, Review, Version
+from hermes_tool_lessons.values import REPLAYS, Event, Lesson, Review, Version
 
 __all__ = [
     "CHANGED", "alike_to", "content_of", "events", "found", "frozen", "is_frozen", "lessons", "next_rev", "rates",
@@ -97,6 +97,9 @@ def remove(tx: TablesTransaction, ids: Sequence[str]) -> None:
         tx.execute(sa.delete(versions).where(versions.c.lesson.in_(some)))
         tx.execute(sa.delete(events).where(events.c.lesson.in_(some)))
         tx.execute(sa.delete(lessons).where(lessons.c.id.in_(some)))
+    for one in ids:  # else one of the same words could not be tried on old tasks again
+        tx.execute(sa.delete(events).where(events.c.lesson.startswith(f"{REPLAYS}{one}:")))
+        tx.execute(sa.delete(reviews).where(reviews.c.id.startswith(f"{REPLAYS}{one}:")))
     tx.tell(CHANGED)
 
 

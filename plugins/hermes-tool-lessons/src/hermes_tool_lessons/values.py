@@ -9,15 +9,15 @@ from hermes_core.types import Principal
 from hermes_core.values import frozen
 
 __all__ = [
-    "LIVE", "LONGEST", "QUOTED", "REPLAY", "TRIGGER", "Draft", "Event", "Lesson", "Review", "Scope", "State", "Version",
-    "facts_of", "lesson_id", "lesson_of",
-    "replay_id",
+    "LIVE", "LONGEST", "QUOTED", "REPLAY", "REPLAYS", "SAYS_NOTHING", "TRIGGER", "Draft", "Event", "Lesson", "Review",
+    "Scope", "State", "Version", "facts_of", "lesson_id", "lesson_of", "replay_id",
 ]  # fmt: skip
 
 QUOTED = "what was learned"  # what a message of ours says that it quotes: no person wrote it
 LONGEST, TRIGGER = 400, 160  # characters of a lesson, and of what calls for it
 REPLAY = "what was solved is done again with it first"  # why a lesson waits that no person has to judge
-_REPLAYS = "replay:"
+REPLAYS = "replay:"
+SAYS_NOTHING = "nothing"  # what is kept of an old task that says nothing of a lesson
 State: TypeAlias = Literal["candidate", "trial", "active", "retired"]
 Scope: TypeAlias = Literal["person", "project", "chat", "everybody"]
 LIVE: Sequence[State] = ("trial", "active")  # what is told
@@ -154,9 +154,9 @@ def facts_of(event: Event) -> Mapping[str, Any]:
 
 def replay_id(lesson: Lesson) -> str:
     """Return the name of the replay of a lesson, among the reviews that wait."""
-    return f"{_REPLAYS}{lesson.id}:{lesson.version}"
+    return f"{REPLAYS}{lesson.id}:{lesson.version}"
 
 
 def lesson_of(review: Review) -> str:
     """Return the lesson that a replay is of; empty for a review."""
-    return review.id.removeprefix(_REPLAYS).partition(":")[0] if review.id.startswith(_REPLAYS) else ""
+    return review.id.removeprefix(REPLAYS).partition(":")[0] if review.id.startswith(REPLAYS) else ""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hermes_tool_mcp.config import ServerSettings
-from hermes_tool_mcp.lists import Listed, ListedTool, mark_of
+from hermes_tool_mcp.lists import Listed, ListedSkill, ListedTool, mark_of
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -32,19 +32,30 @@ async def listed(client: "Client", server: ServerSettings, left: dict[str, str])
         cursor = page.next_cursor
         if cursor is None or len(tools) >= _TOOLS:
             break
-    from hermes_tool_mcp.skills import listed_skills
-
+    prompts = tuple(await _prompts(client)) if able.prompts else ()
+    skills = await _skills_of(client, left)
     return Listed(
         mark=mark_of(server),
         title=f"{info.name} {info.version}" if info else "",
         protocol=client.protocol_version,
         tools=tuple(tools[:_TOOLS]),
-        prompts=tuple(await _prompts(client)) if able.prompts else (),
+        prompts=prompts,
         resources=able.resources is not None,
-        skills=tuple(await listed_skills(client)),
+        skills=skills,
         left=tuple({"name": name, "why": why} for name, why in left.items())[:_LEFT],
         at=time.time(),
     )
+
+
+async def _skills_of(client: "Client", left: dict[str, str]) -> tuple[ListedSkill, ...]:
+    """Return its skills; none where it says that it has some and cannot list them: its tools are there all the same."""
+    from hermes_tool_mcp.skills import listed_skills
+
+    try:
+        return tuple(await listed_skills(client))
+    except Exception as error:  # noqa: BLE001 - an error of the server, or an answer that is none
+        left["its skills"] = f"it cannot list them: {' '.join(str(error).split())[:200]}"
+        return ()
 
 
 async def _prompts(client: "Client") -> Sequence[dict[str, Any]]:

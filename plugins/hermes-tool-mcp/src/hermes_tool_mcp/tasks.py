@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mcp.client.context import ClientRequestContext
 from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
@@ -41,6 +41,7 @@ _QUESTIONS = 10  # of one task
 _AWAY = (0.5, 1.0, 2.0, 4.0)  # seconds before it is asked again after each time that it did not answer
 _KNOWN = (INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY)  # answers that will not change
 _PATIENCE = 2.0  # seconds until a server must have heard that nobody waits any more
+T = TypeVar("T", bound=Result)
 _HANDLE: ContextVar[Handle | None] = ContextVar("handle", default=None)
 
 
@@ -111,33 +112,42 @@ async def _resolved(begun: _Begun, context: ClaimContext) -> CallToolResult:
 async def finished(session: "ClientSession", handle: Handle) -> CallToolResult:
     """Ask after a task until it has ended, and return its result. Raises MCPError, ToolError.
 
-    Whoever stops waiting has the server told. A connection that ends does not end the task.
+    Whoever stops waiting, for whatever reason, has the server told. A connection that ends does not end the task.
     """
     try:
-        while True:
-            await asyncio.sleep(_pause(handle.pause))
-            state = await _state(session, handle)
-            handle.pause = state.poll_interval_ms
-            handle.tell(state.status_message)
-            if state.status == "completed":
-                return CallToolResult.model_validate(state.result or {"content": []}, by_name=False)
-            if state.status == "failed":
-                raise MCPError.from_error_data(state.error or ErrorData(code=-32603, message="it failed"))
-            if state.status == "cancelled":
-                raise ToolError("The server stopped this call before it was done.")
-            await _answer(session, handle, state.input_requests or {})
-    except asyncio.CancelledError:
+        state = await _ended(session, handle)
+    except BaseException:
         with suppress(Exception):  # it goes on there then, and nobody hears of it
             async with asyncio.timeout(_PATIENCE):
                 await session.send_request(_Cancel(params=_Named(task_id=handle.task)), EmptyResult)
         raise
+    if state.status == "failed":
+        raise MCPError.from_error_data(state.error or ErrorData(code=-32603, message="it failed"))
+    if state.status == "cancelled":
+        raise ToolError("The server stopped this call before it was done.")
+    return CallToolResult.model_validate(state.result or {"content": []}, by_name=False)
 
 
-async def _state(session: "ClientSession", handle: Handle) -> _State:
-    """Return what has become of a task. A server that is away for a moment has it still. Raises MCPError and others."""
+async def _ended(session: "ClientSession", handle: Handle) -> _State:
+    """Return what has become of a task once it has ended, and answer what it asks until then."""
+    while True:
+        await asyncio.sleep(_pause(handle.pause))
+        state = await _sent(session, _Get(params=_Named(task_id=handle.task)), _State)
+        handle.pause = state.poll_interval_ms
+        handle.tell(state.status_message)
+        if state.status in ("completed", "failed", "cancelled"):
+            return state
+        await _answer(session, handle, state.input_requests or {})
+
+
+async def _sent(session: "ClientSession", request: _Get | _Update, kind: type[T]) -> T:
+    """Return the answer to a request, which may be made twice. Raises MCPError and others.
+
+    A server that is away for a moment has the task still, and an answer that it has already is passed over.
+    """
     for pause in (*_AWAY, None):
         try:
-            return await session.send_request(_Get(params=_Named(task_id=handle.task)), _State)
+            return await session.send_request(request, kind)
         except Exception as error:
             if pause is None or (isinstance(error, MCPError) and error.code in _KNOWN):
                 raise
@@ -163,4 +173,4 @@ async def _answer(session: "ClientSession", handle: Handle, asked: Mapping[str, 
         handle.answered.add(key)
         given = {key: answer.model_dump(by_alias=True, mode="json", exclude_none=True)}
         update = _Update(params=_Answered(task_id=handle.task, input_responses=given))
-        await session.send_request(update, EmptyResult)
+        await _sent(session, update, EmptyResult)

@@ -30,9 +30,10 @@ def spelled_here(config: Mapping[str, Any], environ: Mapping[str, str]) -> dict[
             made[name] = {key: spell(one, environ) if isinstance(one, dict) else one for key, one in section.items()}
     if isinstance(tasks := made.get("auxiliary"), dict):  # a task of which nothing is left is no task
         made["auxiliary"] = {key: one for key, one in tasks.items() if one or not config["auxiliary"][key]}
-    if isinstance(approvals := config.get("approvals"), dict) and "mode" in approvals:
+    approvals, policy = config.get("approvals"), config.get("policy") or {}
+    if isinstance(approvals, dict) and "mode" in approvals and isinstance(policy, dict):
         mode, rest = approvals["mode"], {key: one for key, one in approvals.items() if key != "mode"}
-        made["policy"] = {**(config.get("policy") or {}), "mode": _of(_MODES, "approvals.mode", mode)}
+        made["policy"] = {**policy, "mode": _of(_MODES, "approvals.mode", mode)}
         made |= {"approvals": rest}
         if not rest:
             del made["approvals"]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from hermes_atomic.whole import replace
 from hermes_core.errors import HermesError, UserError
 
 __all__ = ["acp", "detect_provider_for_model", "determine_api_mode", "install", "main", "taken_over"]
@@ -41,7 +42,8 @@ def install(folder: Path, enabled: Sequence[str] = ()) -> None:
     for name, text in _MODULES.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(_HEAD + text.replace("{enabled}", repr(tuple(enabled))), "utf-8")
+        said = _HEAD + text.replace("{enabled}", repr(tuple(enabled)))
+        replace(path, said.encode(), mode=0o644)  # whole or not at all, else it is taken for another program's
 
 
 def detect_provider_for_model(_model: str, _current: str) -> tuple[str, str] | None:
@@ -79,23 +81,24 @@ def taken_over(home: Path) -> None:
     """
     import yaml
 
-    from hermes_atomic.whole import replace
     from hermes_tool_migrate.aliases import spelled_here
 
     path = home / "config.yaml"
-    said = path.read_text("utf-8") if path.is_file() else ""
+    said = path.read_bytes() if path.is_file() else b""
     try:
-        config = yaml.safe_load(said)
-    except yaml.YAMLError:
+        config = yaml.safe_load(said.decode())
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
         return  # the program says what is wrong with it
     if not isinstance(config, dict) or (made := spelled_here(config, os.environ)) == config:
         return
     if (home / _NO_SKILLS).exists():
         tools = made.get("tools") or {}
-        made["tools"] = {**tools, "skills": {"disabled": sorted(_skills()), **tools.get("skills", {})}}
+        skills = (tools.get("skills") or {}) if isinstance(tools, dict) else None
+        if isinstance(skills, dict):  # what is no section stays, and the check of settings says so
+            made["tools"] = {**tools, "skills": {"disabled": sorted(_skills()), **skills}}
     aside = home / "data" / "tool-migrate" / "hermes-agent"
     aside.mkdir(mode=0o700, parents=True, exist_ok=True)
-    replace(aside / "config.yaml", said.encode(), mode=0o600)
+    replace(aside / "config.yaml", said, mode=0o600)
     replace(path, yaml.safe_dump(made, sort_keys=False).encode(), mode=0o600)
 
 

@@ -2,10 +2,12 @@
 
 A room is a document. What is said is written there before an agent is asked, and each answer before the next one is;
 the question to an agent has a key of its own. So who says a message again under its ``mark`` has it go on where a death
-cut it off, and nobody is asked twice.
+cut it off, and nobody is asked twice. A room has a key of its own, too: one that is made again under the name of
+another is not given the answers of that.
 """
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +21,7 @@ __all__ = ["get", "make", "names", "remove", "say"]
 _PREFIX = "room "
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
 _MENTION = re.compile(r"(?<![\w@.])@([a-z0-9][a-z0-9_-]{0,63})")
-_TEXT, _KEPT, _TOLD, _ROOMS, _AGENTS = 4_000, 60, 12, 50, 20
+_TEXT, _MARK, _KEPT, _TOLD, _ROOMS, _AGENTS = 4_000, 200, 60, 12, 50, 20
 
 
 async def names(ctx: PluginContext) -> Sequence[str]:
@@ -43,17 +45,22 @@ async def make(ctx: PluginContext, name: str, agents: Sequence[str]) -> Mapping[
         raise UserError(f"There is a room {name!r} by now.", hint="Give it another name.")
     if len(there) >= _ROOMS:
         raise UserError(f"There are {_ROOMS} rooms: more there may not be.")
-    made: JSON = {"agents": [*dict.fromkeys(agents)], "said": [], "count": 0}
+    made: JSON = {"key": secrets.token_hex(8), "agents": [*dict.fromkeys(agents)], "said": [], "count": 0}
     await ctx.documents.put(f"{_PREFIX}{name}", made, owner=ctx.owner, version=0)
     return await get(ctx, name)
 
 
 async def get(ctx: PluginContext, name: str) -> Mapping[str, Any]:
     """Return a room: its agents, and what was said last. What an agent said is from outside. Raises UnknownName."""
-    kept = await ctx.documents.get(f"{_PREFIX}{name}", owner=ctx.owner)
-    if kept is None or not isinstance(kept.value, Mapping):
+    kept = await _kept(ctx, name)
+    return {"name": name, "agents": kept["agents"], "messages": kept["said"]}
+
+
+async def _kept(ctx: PluginContext, name: str) -> Mapping[str, Any]:
+    found = await ctx.documents.get(f"{_PREFIX}{name}", owner=ctx.owner)
+    if found is None or not isinstance(found.value, Mapping):
         raise UnknownName("room", name[:80], await names(ctx))
-    return {"name": name, "agents": kept.value["agents"], "messages": kept.value["said"]}
+    return found.value
 
 
 async def remove(ctx: PluginContext, name: str) -> None:
@@ -71,18 +78,18 @@ async def say(ctx: PluginContext, name: str, text: str, mark: str = "") -> Seque
     text = ctx.masks.text(text.strip())
     if not text or len(text) > _TEXT:
         raise UserError("There is nothing to say." if not text else f"{_TEXT:,} characters are the most.")
-    room = await get(ctx, name)
-    known = next((one for one in room["messages"] if mark and one["mark"] == mark), None)
-    number = known["number"] if known else await _add(ctx, name, {"from": "", "text": text, "mark": mark[:200]})
+    if len(mark) > _MARK:
+        raise UserError(f"A mark has {_MARK} characters at most.")
+    number = await _add(ctx, name, {"from": "", "text": text, "mark": mark})
     while True:
-        room = await get(ctx, name)
-        here = [one for one in room["messages"] if number in (one["number"], one.get("to"))]
+        room = await _kept(ctx, name)
+        here = [one for one in room["said"] if number in (one["number"], one.get("to"))]
         if not here:
             raise UserError("Too much was said since, and that is kept no longer.")
         following = _next(here, room["agents"], config_of(ctx).answers)
         if not following:
             return here
-        key = f"room {name} {number} {len(here)} {following}"
+        key = f"room {name} {room.get('key', '')} {number} {len(here)} {following}"
         try:
             found = await ask(ctx, following, _told(room, name, following), key)
             said = {"text": str(found.get("answer") or "")[:_TEXT], "session": str(found.get("session") or "")}
@@ -107,9 +114,11 @@ def _next(here: Sequence[Mapping[str, Any]], agents: Sequence[str], most: int) -
 def _told(room: Mapping[str, Any], name: str, agent: str) -> str:
     """Return what an agent is told: who is there, and what was said since it spoke last."""
     others = ", ".join(f"@{one}" for one in room["agents"] if one != agent) or "nobody else"
-    said = [*room["messages"]]
+    said = [*room["said"]]
     last = max((number for number, one in enumerate(said) if one["from"] == agent), default=-1)
-    lines = [f"{one['from'] or 'the person'}: {one['text']}" for one in said[last + 1 :][-_TOLD:] if one["text"]]
+    heard = [one for one in said[last + 1 :][-_TOLD:] if one["text"]]
+    # What follows the first line of a text is set in: no line of it looks as if another one had said it.
+    lines = ["\n    ".join(f"{one['from'] or 'the person'}: {one['text']}".splitlines()) for one in heard]
     head = (
         f"You are @{agent} in the room {name}, with a person and {others}; each hears you where you write their name."
     )
@@ -117,7 +126,10 @@ def _told(room: Mapping[str, Any], name: str, agent: str) -> str:
 
 
 async def _add(ctx: PluginContext, name: str, message: Mapping[str, Any], after: int = 0) -> int:
-    """Write a message down; its number. An answer is written once: ``after`` so many of what it answers to."""
+    """Write a message down; its number. One with a mark is written once.
+
+    An answer is written once, too: ``after`` so many of what it answers to.
+    """
     number = 0
 
     def added(kept: JSON | None) -> JSON:
@@ -125,7 +137,10 @@ async def _add(ctx: PluginContext, name: str, message: Mapping[str, Any], after:
         if not isinstance(kept, Mapping):
             raise UnknownName("room", name, ())
         said: list[Any] = [*kept["said"]]
-        number = kept["count"] + 1
+        known = next((one["number"] for one in said if message["mark"] and one["mark"] == message["mark"]), 0)
+        number = known or kept["count"] + 1
+        if known:
+            return kept
         if after and sum(message["to"] in (one["number"], one.get("to")) for one in said) != after:
             return kept  # another process was faster
         return {**kept, "count": number, "said": [*said, {"number": number, **message}][-_KEPT:]}

@@ -21,7 +21,7 @@ __all__ = [
 @hookimpl
 async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
     """Put what was said in place of each voice note."""
-    if talked := ctx.state.pop("talked", ""):  # a terminal shows `/talk`, and not what was understood
+    if talked := ctx.state.get("talked", {}).pop(session_id, ""):  # a terminal shows only `/talk`
         ctx.tell(f"You said: {talked}")
     sounds = [p for p in envelope.message.parts if isinstance(p, Blob) and p.media_type.startswith("audio/")]
     if not sounds or not ctx.config.write_down:

@@ -37,7 +37,8 @@ class Talk:
         self._ctx = ctx
         self._config = ctx.config if isinstance(ctx.config, Config) else Config()
         self.session_id, self.state, self.since = "", "", 0.0
-        self.why = self.said = ""  # why it ended; what was said last, for the person to see
+        self.said = ""  # last, for the person to see
+        self._ended: dict[str, str] = {}  # why one ended, by its session, for the person to see
         self._reading = Reading("")  # what is said of the turn that runs, or ran last
         self._round: asyncio.Task[None] | None = None
         self._hush = asyncio.Event()
@@ -47,6 +48,10 @@ class Talk:
     def of(self, session_id: str) -> bool:
         """Whether a session is spoken."""
         return bool(session_id) and self.session_id == session_id
+
+    def ended(self, session_id: str) -> str:
+        """Why the one of a session ended, once; empty where a person ended it, or there was none."""
+        return self._ended.pop(session_id, "")
 
     # --- what a person does -----------------------------------------------------------------------------------------
 
@@ -58,12 +63,13 @@ class Talk:
             raise UserError(why)
         if not (said := await self._listen(self._ears(), session)):
             raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
-        self.session_id, self.since, self.state, self._told, self.why = session.id, time.time(), "answering", False, ""
+        self.session_id, self.since, self.state, self._told = session.id, time.time(), "answering", False
+        self.ended(session.id)
         return Message(role="user", parts=(Text(text=said),))
 
-    async def end(self, why: str = "") -> None:
+    async def end(self) -> None:
         """End it; nothing is said or heard any more when this returns."""
-        self.session_id, self.state, self.why = "", "", why
+        self.session_id, self.state = "", ""
         await self._stop()
 
     async def key(self) -> None:
@@ -153,14 +159,14 @@ class Talk:
             if ears is not None:
                 await ears.close()
         if why:
-            await self._give_up(why)
+            await self._give_up(session, why)
 
     def _ears(self) -> Ears:
         return Ears(microphone(self._config, sign=False, paced=True))
 
-    async def _give_up(self, why: str) -> None:
+    async def _give_up(self, session: Session, why: str) -> None:
         self._ctx.log.warning("a spoken conversation ended: %s", why)
-        self.session_id, self.state, self.why = "", "", why
+        self.session_id, self.state, self._ended = "", "", {session.id: why}
         with suppress(HermesError):
             await play(self._config, tone(*_ENDS))
 

@@ -42,7 +42,7 @@ def talk_command(ctx: PluginContext) -> SlashCommand:
             return "Answers are not spoken any more." if was else "No conversation is spoken here."
         if wanted == "on":
             message = await talk.begin(session)
-            ctx.state["talked"] = message.parts[0].text if isinstance(message.parts[0], Text) else ""
+            ctx.state["talked"] = {session.id: "".join(one.text for one in message.parts if isinstance(one, Text))}
             return message
         if talk.of(session.id):
             await talk.rest()
@@ -53,7 +53,7 @@ def talk_command(ctx: PluginContext) -> SlashCommand:
         said = (await way.hear(Blob(media_type="audio/wav", data=sound, name="said.wav"), session)).strip()
         if not said:
             raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
-        ctx.state["talked"] = said
+        ctx.state["talked"] = {session.id: said}  # of whoever has the one microphone
         return Message(role="user", parts=(Text(text=said),))
 
     async def options(_session: Session, rest: str) -> Sequence[Choice]:

@@ -24,9 +24,8 @@ async def on_turn_start(ctx: PluginContext, session: Session) -> None:
         if said := talk.said:
             talk.said = ""
             ctx.tell(f"You said: {said}")
-    elif talk.why:
-        ctx.tell(f"The spoken conversation has ended: {talk.why}")
-        talk.why = ""
+    elif why := talk.ended(session.id):
+        ctx.tell(f"The spoken conversation has ended: {why}")
 
 
 @hookimpl

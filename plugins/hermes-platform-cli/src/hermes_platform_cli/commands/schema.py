@@ -56,5 +56,25 @@ def whole_schema(settings: Sequence[Setting]) -> dict[str, JSON]:
         section["properties"] = {**endpoint["properties"], **section["properties"]}
     for section in (model, endpoint):
         section["properties"]["api_mode"] = _PROTOCOL
-    sections["model"] = {"anyOf": [{"type": "string"}, model]}
+    workers, tasks, others = sections["workers"]["properties"], sections["auxiliary"], sections["fallback_providers"]
+    workers["engine"] = workers["queue"]
+    for listing in (others, tasks["additionalProperties"]["properties"]["fallback"]):
+        listing["items"] = _or_text(listing["items"])
+    tasks["additionalProperties"] = _or_text(tasks["additionalProperties"])
+    for section in (*sections.values(), endpoint):
+        _may_be_empty(section)
+    sections["model"] = _or_text(model)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Hermes settings", **whole}
+
+
+def _or_text(schema: JSON) -> dict[str, JSON]:
+    """Let a text stand in the place of a section, as in ``PROVIDER:MODEL``."""
+    return {"anyOf": [{"type": "string"}, schema]}
+
+
+def _may_be_empty(schema: dict[str, Any]) -> None:
+    """Let nothing stand in the place of a section, and of those in it."""
+    if schema.get("type") == "object" and "properties" in schema:
+        schema["type"] = _EMPTY
+    for one in schema.get("properties", {}).values():
+        _may_be_empty(one)
