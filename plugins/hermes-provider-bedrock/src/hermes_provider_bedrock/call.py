@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 
+from hermes_core.errors import Unavailable
 from hermes_core.types import Delta, Request
 from hermes_provider_bedrock.body import converse_body
 from hermes_provider_bedrock.decode import ConverseDecoder
@@ -57,7 +58,10 @@ def _encoded(line: Line, request: Request, model: str) -> bytes:
 
 def _refuse_page(head: bytes, line: Line) -> None:
     """Refuse what is no frame but a text, as a web page. Raises Unavailable."""
-    if head.lstrip()[:1] in (b"<", b"{"):  # a frame begins with its length, which has 24 bits at most
+    if head.lstrip()[:1] == b"<":  # a frame begins with its length, which has 24 bits at most
         from hermes_provider_kit.failures import unreadable
 
         raise unreadable(head.decode("utf-8", "replace"), service=line.service)
+    if head.lstrip()[:1] == b"{":
+        text = f"{line.service.title} answered in another protocol than ConverseStream."
+        raise Unavailable(text, transient=False, hint=line.service.place_hint, reason="wrong_address")

@@ -55,8 +55,8 @@ class Credentials:
         if self._bearer:
             return {**headers, "authorization": f"Bearer {self._bearer}"}
         keys = await self._keys()
-        from botocore.auth import SigV4Auth
-        from botocore.awsrequest import AWSRequest
+        from botocore.auth import SigV4Auth  # type: ignore[import-untyped]
+        from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 
         # Not all headers are signed: a proxy may change some on the way.
         request = AWSRequest(method, url, data=data, headers={"content-type": headers["content-type"]})
@@ -67,13 +67,13 @@ class Credentials:
         """Give the keys as they are now. Raises AuthError, UserError."""
         key, secret = self._secrets.get("AWS_ACCESS_KEY_ID"), self._secrets.get("AWS_SECRET_ACCESS_KEY")
         if key and secret and not self._chosen:
-            from botocore.credentials import ReadOnlyCredentials
+            from botocore.credentials import ReadOnlyCredentials  # type: ignore[import-untyped]
 
             return ReadOnlyCredentials(key, secret, self._secrets.get("AWS_SESSION_TOKEN") or None)
         return await asyncio.to_thread(self._found)
 
     def _found(self) -> Any:
-        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         from hermes_provider_bedrock.profiles import session_of
 

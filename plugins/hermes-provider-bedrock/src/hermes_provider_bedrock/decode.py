@@ -4,6 +4,7 @@ Source: the shape ConverseStreamOutput of the service's own description.
 """
 
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 
 from attrs import evolve
@@ -50,12 +51,12 @@ class _Thought:
     """A thought as far as it has come: in words with a signature, or sealed."""
 
     def __init__(self) -> None:
-        self.pieces, self.signature, self.sealed = list[str](), "", ""
+        self.pieces, self.signature, self.sealed = list[str](), "", list[str]()
 
     def block(self) -> dict[str, JSON] | None:
         """Give it as it goes back; None for one that is not signed, which the service does not want."""
         if self.sealed:
-            return {"reasoningContent": {"redactedContent": self.sealed}}
+            return {"reasoningContent": {"redactedContent": _joined(self.sealed)}}
         if self.signature:
             said = {"text": "".join(self.pieces), "signature": self.signature}
             return {"reasoningContent": {"reasoningText": said}}
@@ -163,7 +164,7 @@ class ConverseDecoder:
         if isinstance(seal := delta.get("signature"), str):
             thought.signature += seal
         if isinstance(sealed := delta.get("redactedContent"), str):
-            thought.sealed += sealed
+            thought.sealed.append(sealed)
         if isinstance(text := delta.get("text"), str) and text:
             self._written += len(text)
             thought.pieces.append(text)
@@ -209,3 +210,11 @@ class ConverseDecoder:
 
 def _number(value: JSON) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else 0
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """Join bytes that came in pieces, each in base64; what is none stays as it came."""
+    try:
+        return pieces[0] if len(pieces) == 1 else b64encode(b"".join(map(b64decode, pieces))).decode()
+    except ValueError:
+        return "".join(pieces)

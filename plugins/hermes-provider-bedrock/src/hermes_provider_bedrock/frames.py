@@ -26,7 +26,7 @@ class FrameReader:
     """Takes bytes, gives the events that are whole."""
 
     def __init__(self) -> None:
-        from botocore.eventstream import EventStreamBuffer
+        from botocore.eventstream import EventStreamBuffer  # type: ignore[import-untyped]
 
         self._buffer = EventStreamBuffer()
 

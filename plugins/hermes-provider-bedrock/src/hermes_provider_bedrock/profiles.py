@@ -11,8 +11,8 @@ HINT = "See `aws configure list-profiles`, and providers.bedrock.profile."
 
 def session_of(profile: str) -> Any:
     """Open what a profile says; of the usual one where none is named. Raises UserError when it cannot be read."""
-    from botocore.exceptions import BotoCoreError
-    from botocore.session import Session
+    from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
+    from botocore.session import Session  # type: ignore[import-untyped]
 
     try:
         made = Session(profile=profile or None)

@@ -55,15 +55,19 @@ def _said(message: Message, key: str) -> list[dict[str, JSON]]:
     layout = [dict(block) for part in message.parts if isinstance(part, Reasoning) for block in _kept(part, key)]
     text = "".join(part.text for part in message.parts if isinstance(part, Text))
     calls = {one.id: _call(one) for one in message.parts if isinstance(one, ToolCall)}
+    made, at = list[dict[str, JSON]](), 0
     if _fits(layout, text, list(calls)):
-        made, at = [], 0
         for block in layout:
             length = block.get("text", 0)
-            made.append({"text": text[at : at + length]} if "text" in block else calls.get(block.get("toolUse"), block))
+            if "toolUse" in block:
+                made.append(calls[block["toolUse"]])
+            elif THOUGHT in block:
+                made.append(block)
+            elif (piece := text[at : at + length]).strip():
+                made.append({"text": piece})
             at += length
-        made = [block for block in made if block.get("text", "x").strip()]
     else:
-        made = [block for block in layout if THOUGHT in block]
+        made += [block for block in layout if THOUGHT in block]
         made += [{"text": one} for one in _texts(message.parts)] + list(calls.values())
     # A reply of thoughts alone is none: the service refuses one that ends so.
     return made if any(THOUGHT not in block for block in made) else []
