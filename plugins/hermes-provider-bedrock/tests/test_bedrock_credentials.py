@@ -50,16 +50,21 @@ async def test_keys_of_an_account_sign_each_request(hi, at, ask, keys, wire, hel
         assert told(asked).endswith(f"Signature={wire.signature_of(asked)}")
 
 
-async def test_a_profile_that_was_chosen_wins_and_may_assume_a_role(hi, at, ask, keys, wire, tmp_path, monkeypatch):
+async def test_a_profile_that_was_chosen_wins_and_may_assume_a_role(
+    hi, at, ask, keys, wire, tmp_path, monkeypatch, caplog
+):
     (tmp_path / "aws-credentials").write_text("[base]\naws_access_key_id = AKIABASE\naws_secret_access_key = s\n")
     role = "[profile work]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = base\nregion = eu-central-1\n"
     (tmp_path / "aws-config").write_text(role)
     monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"{hi.url}/sts")
     hi.by_path["/sts"] = hi.by_path["/sts/"] = wire.http(200, ROLE, "text/xml")
+    caplog.set_level("DEBUG")
     environment = keys(**KEYS, AWS_SECRET_ACCESS_KEY=wire.SECRET, AWS_BEARER_TOKEN_BEDROCK="ABSK-env")
     provider = at(api_key="", secrets=environment, config=Config(profile="work"))
     await ask(provider)
     await ask(provider)
+    assert "role-secret" not in caplog.text
+    assert "role-token" not in caplog.text
     sts, *asked = hi.asked
     assert "AKIABASE" in told(sts)
     assert b"Action=AssumeRole" in sts.raw

@@ -15,6 +15,7 @@ SPEC = ToolSpec(name="add", description="Add.", schema={"type": "object", "prope
 POINT = {"cachePoint": {"type": "default"}}
 CLAUDE, NOVA, LLAMA = "eu.anthropic.claude-sonnet-4-20250514-v1:0", "amazon.nova-pro-v1:0", "meta.llama3-70b-v1:0"
 THOUGHT = {"reasoningContent": {"reasoningText": {"text": "I see.", "signature": "c2ln"}}}
+LITTLE = {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "low"}}
 BUDGET = {"thinking": {"type": "enabled", "budget_tokens": 4096}}
 SEALED = {"reasoningContent": {"redactedContent": "YWI="}}
 
@@ -162,7 +163,7 @@ async def test_cache_points_stand_where_a_model_is_known_to_keep(body):
             "xhigh",
             {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}},
         ),
-        ("anthropic.claude-opus-5", "none", {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}),
+        ("anthropic.claude-opus-5", "none", LITTLE),
         ("us.amazon.nova-2-lite-v1:0", "max", {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "high"}}),
         (NOVA, "high", {}),
         ("openai.gpt-oss-120b-1:0", "minimal", {"reasoning_effort": "low"}),
@@ -257,6 +258,7 @@ async def test_a_region_is_found_or_asked_for(keys, tmp_path, monkeypatch):
     assert url(base_url=host.format("sa-east-1")) == host.format("sa-east-1")
     with pytest.raises(UserError, match="needs a region"):
         url()
+    assert Bedrock(keys()).window("m") == 0  # asked before anything is sent, and nothing is wrong yet
     with pytest.raises(UserError, match="no region of AWS"):
         url(AWS_REGION="evil.example/")
     with pytest.raises(UserError, match="cannot be used"):

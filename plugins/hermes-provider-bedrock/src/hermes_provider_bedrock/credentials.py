@@ -5,6 +5,7 @@ containers, machines), which may ask services of AWS, and is gone in a thread.
 """
 
 import asyncio
+import logging
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,7 @@ class Credentials:
         if self._bearer:
             return {**headers, "authorization": f"Bearer {self._bearer}"}
         keys = await self._keys()
+        silence()
         from botocore.auth import SigV4Auth  # type: ignore[import-untyped]
         from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 
@@ -77,13 +79,20 @@ class Credentials:
 
         from hermes_provider_bedrock.profiles import session_of
 
+        silence()
         try:
             with self._lock:
                 if self._chain is None:
                     self._chain = session_of(self._profile).get_credentials()
                 found = self._chain.get_frozen_credentials() if self._chain else None
         except (BotoCoreError, ClientError, ValueError) as error:
-            raise AuthError(f"The credentials of AWS cannot be had: {error}", hint=AGAIN) from None
+            why = " ".join(str(error).split())[:300]
+            raise AuthError(f"The credentials of AWS cannot be had: {why}", hint=AGAIN) from None
         if found is None or not found.access_key or not found.secret_key:
             raise AuthError(NONE, hint=WAYS)
         return found
+
+
+def silence() -> None:
+    """Keep what the library notes for its own authors out of any log: it holds tokens, and what services answered."""
+    logging.getLogger("botocore").setLevel(logging.INFO)

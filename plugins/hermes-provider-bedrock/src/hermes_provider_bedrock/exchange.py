@@ -37,7 +37,8 @@ async def asked(
     headers = await line.credentials.signed(method, url, data, line.headers_with())
     try:
         client = line.client()
-        made = client.build_request(method, url, content=data, headers=headers, timeout=patience)
+        bound = httpx2.Timeout(seconds) if seconds else httpx2.USE_CLIENT_DEFAULT
+        made = client.build_request(method, url, content=data, headers=headers, timeout=bound)
         response = await client.send(made, stream=True)
         try:
             if not response.is_success:

@@ -44,7 +44,7 @@ class Bedrock(Provider):
 
     def window(self, model: str) -> int:
         """Say what the user set; what the service has is in its list."""
-        return self._line().context
+        return self._endpoint.context if self._endpoint else 0
 
     async def ready(self) -> bool:
         """Tell whether a key of Bedrock is set, or a profile for it.

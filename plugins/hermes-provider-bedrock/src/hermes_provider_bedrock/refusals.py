@@ -48,10 +48,7 @@ def _judged(
 ) -> ProviderError:
     kind = name.rpartition("#")[2].lower()
     if kind in _SIGNED:  # what it says holds all that was signed
-        text, hint = (
-            f"{began}: the signature of the request is not right.",
-            "Check AWS_SECRET_ACCESS_KEY and the clock.",
-        )
+        text, hint = f"{began}: the signature is not right.", "Check AWS_SECRET_ACCESS_KEY, the region and the clock."
         return AuthError(text, hint=hint)
     said = redact(message_of(body), service.key)
     text = f"{began}: {said}" if said else f"{began}."

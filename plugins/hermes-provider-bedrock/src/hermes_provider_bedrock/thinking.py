@@ -46,4 +46,7 @@ def _adaptive(version: tuple[int, int], effort: str) -> dict[str, JSON]:
         return {}
     if effort == "minimal" or (effort == "xhigh" and version < (4, 7)):
         effort = "low" if effort == "minimal" else "high"
-    return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+    thinking: dict[str, JSON] = {"type": "adaptive"}
+    if version >= (4, 7):  # those show what they thought only when they are asked to
+        thinking["display"] = "summarized"
+    return {"thinking": thinking, "output_config": {"effort": effort}}

@@ -57,15 +57,16 @@ class Mixture(Provider):
         names, aggregator = self._set()
         at = asked(request.messages)
         used: list[Usage] = []
-        said = kept(request.messages, at)
+        said, meta = kept(request.messages, at), dict[str, JSON]()
         if said is None:
             said = await self._heard(names, request, used) if at >= 0 else []
+            meta = {KEY: {"said": [list(one) for one in said]}}  # kept once, with the first reply to a question
         answer = await self._panel.ask(aggregator, told(request, at, said, self._config.letters))
         used.append(answer.usage)
         for delta in _deltas(answer):
             yield delta
         yield UsageDelta(usage=_sum(used))
-        yield Done(reason=answer.reason, meta={**answer.message.meta, KEY: {"said": [list(one) for one in said]}})
+        yield Done(reason=answer.reason, meta={**answer.message.meta, **meta})
 
     async def close(self) -> None:
         """Let go of the kernels beside."""
