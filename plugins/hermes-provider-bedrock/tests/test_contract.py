@@ -58,16 +58,16 @@ class TestSetup(SetupContract):
     @pytest.fixture
     def step(self, service, keys):
         at = {"bedrock": Endpoint(name="bedrock", base_url=service.url)}
-        return all_steps(keys(), at, Config(region="eu-central-1"))[0]
+        return all_steps(keys(), at, Config())[0]
 
     @pytest.fixture
     def good(self, service):
         service.by_path["/foundation-models"] = http(200, MODELS)
         service.by_path["/inference-profiles"] = http(200, "{}")
-        return {"key": "ABSK-very-secret"}
+        return {"region": "eu-central-1", "key": "ABSK-very-secret"}
 
     @pytest.fixture
     def wrong(self, service, wire):
         said = wire.failed(403, "UnrecognizedClientException", "The security token included in the request is invalid.")
         service.by_path["/foundation-models"] = said
-        return {"key": "ABSK-very-secret"}
+        return {"region": "eu-central-1", "key": "ABSK-very-secret"}

@@ -17,7 +17,9 @@ from hermes_provider_kit.transport import check_address, is_loopback
 if TYPE_CHECKING:
     from hermes_core.brokers import SecretsBroker
 
-__all__ = ["SERVICE", "Line", "open_line"]
+__all__ = ["REGION", "SERVICE", "Line", "open_line"]
+
+REGION = r"[a-z]{2}[a-z0-9-]{0,30}"
 
 SERVICE = Listed(
     "bedrock",
@@ -89,7 +91,7 @@ def open_line(name: str, secrets: "SecretsBroker", endpoint: Endpoint | None, co
             "Amazon Bedrock needs a region, and none is set.",
             hint="Set providers.bedrock.region, as in `hermes config set providers.bedrock.region us-east-1`.",
         )
-    if not re.fullmatch(r"[a-z]{2}[a-z0-9-]{0,30}", region):
+    if not re.fullmatch(REGION, region):
         raise UserError(f"{region!r} is no region of AWS.", hint="Set providers.bedrock.region to one like us-east-1.")
     ending = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     given = given or f"https://bedrock-runtime.{region}.{ending}"
