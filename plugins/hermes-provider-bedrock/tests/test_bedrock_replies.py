@@ -206,6 +206,7 @@ FAILURES = [
     (400, "ValidationException", "Malformed input request, please reformat.", Refused, "format_error"),
     (403, "AccessDeniedException", "You don't have access to the model with the specified model ID.", Refused, ""),
     (403, "AccessDeniedException", NOT_MINE, AuthError, "auth"),
+    (403, "AccessDeniedException", "Authentication failed: Bearer Token has expired", AuthError, "auth"),
     (403, "UnrecognizedClientException", "The security token included in the request is invalid.", AuthError, ""),
     (403, "ExpiredTokenException", "The security token included in the request is expired", AuthError, "auth"),
     (403, "InvalidSignatureException", SIGNED, AuthError, "auth"),

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hermes_core.errors import UserError
+from hermes_core.errors import HermesError, Refused, UserError
 from hermes_core.kinds import Provider, ToolContext, tool
 from hermes_core.types import (
     CallDelta,
@@ -110,8 +110,6 @@ async def test_several_are_asked_and_one_answers_with_tools(mix):
 
 
 async def test_one_that_fails_or_is_late_is_passed_over_and_told(mix):
-    from hermes_core.errors import Refused
-
     one, two, chief = Speaks("one", Refused("No more credit.")), Speaks("two", None), Speaks("chief", "Alone.")
     hermes = mix(one, two, chief, seconds=0.05)
     said = "\n".join([str(event) async for event in hermes.turn("Hello?")])
@@ -120,6 +118,22 @@ async def test_one_that_fails_or_is_late_is_passed_over_and_told(mix):
     assert "chief:m answers alone" in said
     assert "Alone." in said
     assert "Other models" not in words(chief.heard[0])
+
+
+async def test_without_its_aggregator_there_is_no_answer_and_no_second_round(mix):
+    one, chief = Speaks("one", "Red."), Speaks("chief", Refused("No access to this model.", hint="Choose another."))
+    with pytest.raises(HermesError, match="No access to this model"):
+        await mix(one, chief).run("Hello?")
+    assert len(one.heard) == 1
+
+
+async def test_the_next_thing_that_is_said_is_a_new_question(mix):
+    one, chief = Speaks("one", "Red."), Speaks("chief", "Blue.")
+    hermes = mix(one, chief)
+    for _ in range(2):
+        await hermes.run("Which color?", session="s")
+    assert (len(one.heard), len(chief.heard)) == (2, 2)
+    assert words(chief.heard[1]).count("Red.") == 1  # what was said to the first question is not shown again
 
 
 async def test_what_is_set_wrongly_is_said():

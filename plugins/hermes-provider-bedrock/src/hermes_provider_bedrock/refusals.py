@@ -53,7 +53,7 @@ def _judged(
     said = redact(message_of(body), service.key)
     text = f"{began}: {said}" if said else f"{began}."
     low = said.lower()
-    if kind in _KEYS:
+    if kind in _KEYS or (status == 403 and ("bearer" in low or "api key" in low)):
         return AuthError(text, hint="The credentials of AWS are wrong or have expired: log in again, or change them.")
     if "on-demand throughput" in low or "inference profile" in low:
         hint = "Name the model by its inference profile, as us.NAME, eu.NAME or global.NAME: see `hermes model`."
