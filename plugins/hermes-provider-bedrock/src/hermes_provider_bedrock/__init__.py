@@ -1,0 +1,23 @@
+"""Models of Amazon Bedrock, in its Converse protocol."""
+
+from collections.abc import Iterable
+
+from hermes_core.context import PluginContext
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Provider, SetupStep
+
+
+@hookimpl
+def register_providers(ctx: PluginContext) -> Iterable[Provider]:
+    """Make the provider, under its name and its aliases."""
+    from hermes_provider_bedrock.provider import all_providers
+
+    return all_providers(ctx.secrets, ctx.endpoints, ctx.config)
+
+
+@hookimpl
+def register_setup(ctx: PluginContext) -> Iterable[SetupStep]:
+    """Say how it is set up: by a key, tested by asking for its models."""
+    from hermes_provider_bedrock.setup import all_steps
+
+    return all_steps(ctx.secrets, ctx.endpoints, ctx.config)
