@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 
 from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult
+from hermes_openai_wire.body import clamp_effort, encode, held_to, is_reasoning_model, output_limit
+from hermes_openai_wire.line import Line
+from hermes_openai_wire.messages import function_name
+from hermes_openai_wire.pictures import describe, picture_url
 from hermes_provider_kit.shape import named
-from hermes_provider_openai.body import clamp_effort, encode, held_to, is_reasoning_model, output_limit
-from hermes_provider_openai.line import Line
-from hermes_provider_openai.messages import function_name
-from hermes_provider_openai.pictures import describe, picture_url
 
 __all__ = ["ITEMS", "responses_arguments", "responses_body"]
 
