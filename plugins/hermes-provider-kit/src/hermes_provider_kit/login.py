@@ -120,7 +120,7 @@ async def code_by_browser(page: str, title: str, show: Callable[[LoginPrompt], A
 
 
 def proof_key() -> tuple[str, str]:
-    """Make a verifier that nobody can guess, and the challenge (S256) that is shown before it; RFC 7636, 4.1 and 4.2."""
+    """Make a verifier that nobody can guess, and its challenge (S256), which is shown first; RFC 7636, 4.1 and 4.2."""
     verifier = secrets.token_urlsafe(48)
     return verifier, urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
