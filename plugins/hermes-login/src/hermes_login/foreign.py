@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_core.errors import UserError
-from hermes_login.tokens import Tokens, ends_of, is_token
+from hermes_login.tokens import Tokens, ends_of, is_token, is_value
 
 __all__ = ["path_of", "read_foreign"]
 
@@ -58,7 +58,7 @@ def _of_codex(data: bytes) -> Tokens | None:
     if not isinstance(access, str) or not is_token(access):
         return None
     account = tokens.get("account_id")
-    headers = {"chatgpt-account-id": account} if isinstance(account, str) and is_token(account) else {}
+    headers = {"chatgpt-account-id": account} if is_value(account) else {}
     return Tokens(access=access, ends=ends_of(access), headers=headers)
 
 

@@ -105,7 +105,7 @@ class Logins:
         return True
 
     def secrets(self) -> Iterator[str]:
-        """Yield every token that is kept here or borrowed, for whoever masks them; what cannot be read is passed over."""
+        """Yield every token that is kept here or borrowed, for whoever masks them; what cannot be read is left out."""
         with suppress(OSError):
             for folder in sorted(self.folder.iterdir()):
                 for account in self.accounts(folder.name):

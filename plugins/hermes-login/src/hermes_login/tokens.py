@@ -14,7 +14,7 @@ from hermes_core.types import JSON
 from hermes_core.values import frozen
 from hermes_login.service import LoginService
 
-__all__ = ["Tokens", "claims_of", "ends_of", "is_token", "read_tokens"]
+__all__ = ["Tokens", "ends_of", "is_token", "is_value", "read_tokens"]
 
 _TOKEN = re.compile(r"[\x21-\x7e]{8,16384}")  # RFC 6750 allows less; nothing here can end a header
 _VALUE = re.compile(r"[\x21-\x7e]{1,256}")
@@ -48,7 +48,7 @@ def read_tokens(reply: Mapping[str, JSON], service: LoginService, before: Tokens
         raise Unavailable(f"{service.title} sent no token that can be used.", transient=False)
     if refresh is not None and not is_token(refresh):
         raise Unavailable(f"{service.title} sent a refresh token that cannot be one.", transient=False)
-    known = claims_of(reply.get("id_token")), claims_of(access)
+    known = _claims_of(reply.get("id_token")), _claims_of(access)
     headers = {name: found for name, path in service.claims.items() if (found := _found(known, path))}
     return Tokens(
         access=str(access),
@@ -63,7 +63,12 @@ def is_token(value: object) -> bool:
     return isinstance(value, str) and _TOKEN.fullmatch(value) is not None
 
 
-def claims_of(token: JSON) -> Mapping[str, JSON]:
+def is_value(value: object) -> bool:
+    """Tell whether a value may stand in a header."""
+    return isinstance(value, str) and _VALUE.fullmatch(value) is not None
+
+
+def _claims_of(token: JSON) -> Mapping[str, JSON]:
     """Return what a JSON Web Token says of itself (RFC 7519), unchecked: it came from who made it. Else nothing."""
     parts = token.split(".") if isinstance(token, str) and len(token) < 65_536 else ()
     if len(parts) != 3:
@@ -77,7 +82,7 @@ def claims_of(token: JSON) -> Mapping[str, JSON]:
 
 def ends_of(token: str) -> float:
     """Return the end that a JSON Web Token says, in seconds since 1970; 0 where it says none."""
-    ends = claims_of(token).get("exp")
+    ends = _claims_of(token).get("exp")
     return float(ends) if isinstance(ends, int | float) and not isinstance(ends, bool) and 0 < ends < 1e11 else 0.0
 
 
@@ -94,6 +99,6 @@ def _found(known: tuple[Mapping[str, JSON], ...], path: tuple[str, ...]) -> str:
         value: JSON = claims
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, str) and _VALUE.fullmatch(value):
-            return value
+        if is_value(value):
+            return str(value)
     return ""
