@@ -26,13 +26,14 @@ _CODE = re.compile(r"[0-9A-Za-z][0-9A-Za-z -]{2,31}")  # what a person can be as
 
 
 async def log_in(
-    service: LoginService, show: Show, *, sleep: Callable[[float], Awaitable[None]] | None = None
+    service: LoginService, show: Show, *, paste: bool = False, sleep: Callable[[float], Awaitable[None]] | None = None
 ) -> Tokens:
     """Have a person log in. Nothing is kept.
 
     Args:
         service: Where.
         show: Shows them what to do, and gives what they paste.
+        paste: The browser is on another machine, whatever this one looks like.
         sleep: What waits between two questions, ``asyncio.sleep``.
 
     Raises:
@@ -41,7 +42,7 @@ async def log_in(
     """
     if service.flow == "device":
         return await _by_code(service, show, sleep or asyncio.sleep)
-    return await _by_browser(service, show)
+    return await _by_browser(service, show, paste=paste or far_from_browser())
 
 
 async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], Awaitable[None]]) -> Tokens:
@@ -86,7 +87,7 @@ async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], A
     raise UserError(f"Nobody typed the code of {service.title} in time.", hint="Log in once more.")
 
 
-async def _by_browser(service: LoginService, show: Show) -> Tokens:
+async def _by_browser(service: LoginService, show: Show, *, paste: bool) -> Tokens:
     (verifier, challenge), state = proof_key(), secrets.token_urlsafe(32)
 
     def page(back: str) -> str:
@@ -102,7 +103,7 @@ async def _by_browser(service: LoginService, show: Show) -> Tokens:
         }
         return f"{service.authorize_url}?{urlencode(asked)}"
 
-    if far_from_browser():
+    if paste:
         back = f"http://localhost:{service.redirect_ports[0] or 1455}{service.redirect_path}"
         text = f"Log in on the page of {service.title}. The browser then fails to open an address that begins with"
         prompt = LoginPrompt(f"{text} {back}: paste that address.", url=page(back), paste=True)

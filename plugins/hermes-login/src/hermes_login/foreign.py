@@ -58,7 +58,7 @@ def _of_codex(data: bytes) -> Tokens | None:
     if not isinstance(access, str) or not is_token(access):
         return None
     account = tokens.get("account_id")
-    headers = {"chatgpt-account-id": account} if is_value(account) else {}
+    headers = {"chatgpt-account-id": str(account)} if is_value(account) else {}
     return Tokens(access=access, ends=ends_of(access), headers=headers)
 
 

@@ -46,6 +46,7 @@ class Login:
 
     def __init__(self, service: LoginService, logins: Logins, account: str, *, again: str) -> None:
         self._service, self._logins, self.account, self._again = service, logins, account, again
+        self.hint = f"Log in once more: {again}"
 
     async def bearer(self, refused: str = "") -> Bearer:
         """Return what requests carry now.
@@ -107,7 +108,7 @@ class Login:
 
     def _over(self) -> AuthError:
         text = f"The login {self.account} to {self._service.title} has ended."
-        return AuthError(text, hint=f"Log in once more: {self._again}")
+        return AuthError(text, hint=self.hint)
 
     def _good(self, kept: Kept, refused: str, early: float) -> Bearer | None:
         """Return what is kept, if it counts for so many seconds more and was not refused."""

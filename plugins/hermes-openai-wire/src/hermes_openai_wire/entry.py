@@ -45,6 +45,8 @@ class Entry:
     ``schemas`` are prefixes of models that can be held to a schema, an empty one for all; what runs on a machine of
     one's own is not while it may call tools, as a grammar there lets it say nothing else.
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
+    ``instructions``: in the Responses protocol the prompt goes beside the conversation. ``unset`` are fields of it that
+    the service refuses.
     """
 
     name: str = field(validator=min_len(1))
@@ -78,6 +80,8 @@ class Entry:
     filler: bool = False
     tool_images: Literal["user", "list", "none"] = "user"
     call_ids: Literal["", "nine"] = ""
+    instructions: bool = False
+    unset: tuple[str, ...] = ()
     headers: Mapping[str, str] = Factory(dict)
     extra_body: Mapping[str, JSON] = Factory(dict)
 
