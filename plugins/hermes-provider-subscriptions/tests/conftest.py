@@ -6,6 +6,7 @@ import pytest
 
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
+from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.model_service import http
 from hermes_core.testing.protocol_replies import Said, SaidCall, events_of, stream_of
 from hermes_core.types import Endpoint, Message, Request, Text, TextDelta
@@ -90,7 +91,7 @@ def ctx(server, tmp_path):
     copilot = ServiceSettings(**common, device_url=f"{url}/device", exchange_url=f"{url}/exchange", base_url=url)
     codex = ServiceSettings(**common, authorize_url=f"{url}/authorize", base_url=f"{url}/codex")
     config = Config(services={"copilot": copilot, "codex": codex})
-    return plugin_context(read_manifest("hermes_provider_subscriptions"), tmp_path, config=config)
+    return plugin_context(read_manifest(manifest_path("hermes_provider_subscriptions")), tmp_path, config=config)
 
 
 @pytest.fixture
@@ -110,8 +111,8 @@ async def enter(server, ctx):
 
 
 @pytest.fixture
-async def provider(ctx):
-    """``provider("codex")``: one of its providers."""
+async def opened(ctx):
+    """``opened("codex")``: one of its providers."""
     made = []
 
     def make(name, **endpoint):
@@ -131,7 +132,7 @@ def say():
     async def run(provider, *parts):
         prompt = Message(role="system", parts=(Text(text="Be brief."),))
         said = Message(role="user", parts=parts or (Text(text="Hello."),))
-        deltas = [one async for one in provider.stream(Request(messages=(prompt, said)))]
+        deltas = [one async for one in provider.stream(Request(model="", messages=(prompt, said)))]
         return "".join(one.text for one in deltas if isinstance(one, TextDelta))
 
     return run

@@ -4,6 +4,7 @@ import pytest
 
 from hermes_core.testing import MaskerContract, ProviderContract, SetupContract
 from hermes_core.testing.model_service import http
+from hermes_provider_subscriptions.masker import Tokens
 from hermes_provider_subscriptions.setup import Step
 
 
@@ -12,22 +13,23 @@ class TestCopilot(ProviderContract):
     name = "copilot"
 
     @pytest.fixture
-    async def provider(self, enter, provider):
+    async def provider(self, enter, opened):
         await enter(self.name)
-        return provider(self.name)
+        return opened(self.name)
 
     @pytest.fixture
-    async def failing(self, server, enter, provider):
+    async def failing(self, server, enter, opened):
         await enter(self.name)
         path = "/chat/completions" if self.name == "copilot" else "/codex/responses"
 
         def make(status, body):
             server.service.by_path[path] = http(status, body)
-            return provider(self.name)
+            return opened(self.name)
 
         return make
 
 
+@pytest.mark.long  # the SDK of its protocol takes seconds to import
 class TestCodex(TestCopilot):
     name = "codex"
 
@@ -36,12 +38,12 @@ class TestSetup(SetupContract):
     module = "hermes_provider_subscriptions"
 
     @pytest.fixture
-    def step(self, ctx):
-        return Step(ctx, "copilot")
+    async def step(self, ctx, enter):
+        await enter("codex")
+        return Step(ctx, "codex")
 
     @pytest.fixture
-    async def good(self, enter):
-        await enter("copilot")
+    def good(self):
         return {"account": "default"}
 
     @pytest.fixture
@@ -51,3 +53,10 @@ class TestSetup(SetupContract):
 
 class TestMasker(MaskerContract):
     module = "hermes_provider_subscriptions"
+    secrets_in = (("it says acc-000000000001-zQ7 there", "acc-000000000001-zQ7"),)
+    harmless = ("acc-000000000002-zQ8", "Hello.")
+
+    @pytest.fixture
+    async def masker(self, ctx, enter):
+        await enter("codex")
+        return Tokens(ctx)

@@ -16,9 +16,9 @@ from hermes_provider_subscriptions.masker import Tokens
 from hermes_provider_subscriptions.setup import Step
 
 
-async def test_copilot_answers_by_a_token_for_minutes(server, enter, provider, say):
+async def test_copilot_answers_by_a_token_for_minutes(server, enter, opened, say):
     tokens = await enter("copilot")
-    copilot = provider("copilot", headers={"x-team": "7"})
+    copilot = opened("copilot", headers={"x-team": "7"})
     assert await say(copilot) == await say(copilot) == "Hello."
     exchange, *asked = server.service.asked
     assert server.exchanged == 1
@@ -36,9 +36,9 @@ async def test_copilot_answers_by_a_token_for_minutes(server, enter, provider, s
     assert [Feature.IMAGES in one.features for one in models.values()] == [False, True]
 
 
-async def test_chatgpt_answers_with_instructions_and_nothing_that_it_refuses(server, enter, provider, say):
+async def test_chatgpt_answers_with_instructions_and_nothing_that_it_refuses(server, enter, opened, say):
     await enter("codex")
-    codex = provider("codex")
+    codex = opened("codex")
     assert await say(codex) == "Hello."
     [asked] = server.service.asked
     assert asked.headers["chatgpt-account-id"] == "acc-1"
@@ -51,9 +51,9 @@ async def test_chatgpt_answers_with_instructions_and_nothing_that_it_refuses(ser
 
 
 @pytest.mark.parametrize("name", ["copilot", "codex"])
-async def test_a_token_that_is_refused_is_renewed_and_asked_with_once_more(server, enter, provider, say, name):
+async def test_a_token_that_is_refused_is_renewed_and_asked_with_once_more(server, enter, opened, say, name):
     await enter(name)
-    subscription = provider(name)
+    subscription = opened(name)
     await say(subscription)
     before = logins_of(subscription._ctx).read(name, "default")
     server._good.discard((before.short or before.tokens).access)
@@ -67,7 +67,7 @@ async def test_a_token_that_is_refused_is_renewed_and_asked_with_once_more(serve
     assert len(server.service.asked) == asked + 3  # with the one there was, a renewal, with the new one: no more
 
 
-async def test_another_account_stands_in(server, ctx, enter, provider, say):
+async def test_another_account_stands_in(server, ctx, enter, opened, say):
     await enter("codex")
     work = await enter("codex", "work")
     answer = server.service.by_path["/codex/responses"]
@@ -79,37 +79,37 @@ async def test_another_account_stands_in(server, ctx, enter, provider, say):
         return await answer(writer)
 
     server.service.by_path["/codex/responses"] = used_up
-    assert await say(provider("codex")) == "Hello."
+    assert await say(opened("codex")) == "Hello."
     await enter("codex", "third")
     ctx.config.accounts["codex"] = "third"
     assert accounts_of(ctx, "codex") == ["third", "default", "work"]
     server.service.by_path["/codex/responses"] = http(429, "{}")
     with pytest.raises(RateLimited):
-        await say(provider("codex"))
+        await say(opened("codex"))
 
 
-async def test_nobody_is_logged_in(provider, say):
-    assert not await provider("copilot").ready()
+async def test_nobody_is_logged_in(opened, say):
+    assert not await opened("copilot").ready()
     with pytest.raises(AuthError, match="Nobody is logged in") as caught:
-        await say(provider("copilot"))
+        await say(opened("copilot"))
     assert "hermes auth login copilot" in caught.value.hint
 
 
 @pytest.mark.parametrize("url", ["https://evil.example", "http://127.0.0.1.evil.example", "http://localhost:1"])
-async def test_no_stranger_gets_a_token(server, enter, provider, ctx, url):
+async def test_no_stranger_gets_a_token(server, enter, opened, ctx, url):
     await enter("codex")
     with pytest.raises(UserError, match="gets no token"):
-        provider("codex", base_url=url)
+        opened("codex", base_url=url)
     with pytest.raises(UserError, match="takes no key"):
-        provider("codex", api_key="sk-1")
+        opened("codex", api_key="sk-1")
 
 
-async def test_tokens_are_seen_nowhere(server, ctx, enter, provider, say, caplog, tmp_path):
+async def test_tokens_are_seen_nowhere(server, ctx, enter, opened, say, caplog, tmp_path):
     caplog.set_level(logging.DEBUG)
     tokens = await enter("copilot")
     masker = Tokens(ctx)
     assert not Tokens(evolve(ctx, paths=evolve(ctx.paths, data=tmp_path / "none"))).may_hold("a")
-    copilot = provider("copilot")
+    copilot = opened("copilot")
     await say(copilot)
     secrets = {*logins_of(ctx).secrets()}
     assert len(secrets) == 3
@@ -117,7 +117,7 @@ async def test_tokens_are_seen_nowhere(server, ctx, enter, provider, say, caplog
         assert list(masker.spans(f"it says {secret} there")) == [(8, 8 + len(secret), True)]
         assert masker.is_secret(secret)
     await enter("copilot")  # another login: what was known stays known
-    await say(provider("copilot"))
+    await say(opened("copilot"))
     assert masker.is_secret(tokens.access)
     assert not any(secret in caplog.text or secret in repr(copilot.__dict__) for secret in secrets)
 
