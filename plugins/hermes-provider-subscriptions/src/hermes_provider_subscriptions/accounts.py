@@ -21,7 +21,7 @@ __all__ = ["ALIASES", "SERVICES", "accounts_of", "entry_of", "login_of", "logins
 ALIASES: Mapping[str, str] = {"github-copilot": "copilot", "openai-codex": "codex"}
 SERVICES = ("copilot", "codex")
 _OVER = ("client_id", "device_url", "authorize_url", "token_url", "exchange_url", "hosts")
-_CATALOGUE = Path(__file__).with_name("catalogue")
+_ROWS = Path(__file__).with_name("rows")
 
 
 def named(name: str) -> str:
@@ -58,7 +58,7 @@ def entry_of(ctx: "PluginContext", name: str) -> "Entry":
     from hermes_openai_wire.entry import parse_entry
     from hermes_provider_kit.catalogue import read_row
 
-    entry = parse_entry(read_row(_CATALOGUE, name), where=f"{name}.toml")
+    entry = parse_entry(read_row(_ROWS, name), where=f"{name}.toml")
     base = _said(ctx, name).base_url
     return evolve(entry, base_url=base) if base else entry
 
