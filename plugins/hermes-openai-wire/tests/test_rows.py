@@ -46,4 +46,4 @@ def test_a_row_that_is_wrong_is_told_with_its_field():
     with pytest.raises(ValueError, match=r"acme\.toml.*protocol"):
         parse_entry({**ROW, "protocol": "carrier pigeon"}, where="acme.toml")
     line = open_line(parse_entry(ROW, where="a"), "acme", FakeSecrets(ACME_API_KEY="k"), Endpoint(name="acme"))
-    assert evolve(line, headers={"X-A": "1"}).request_headers()["X-A"] == "1"
+    assert evolve(line, headers={"X-A": "1"}).request_headers()["x-a"] == "1"
