@@ -2,16 +2,19 @@
 
 import pytest
 
+from hermes_core.testing.model_service import model_service
 from hermes_login.kept import Logins
 from hermes_login.renewing import Login
 from hermes_login.service import parse_service
-from hermes_login.testing import auth_server
+from hermes_login.testing import AuthServer
 
 
 @pytest.fixture
 async def server():
     """A running authorization server."""
-    async with auth_server() as made:
+    async with model_service("") as service:
+        made = AuthServer(service, service.url)
+        made.install()
         yield made
 
 

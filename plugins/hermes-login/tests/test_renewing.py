@@ -5,6 +5,7 @@ import json
 import stat
 import sys
 import time
+from base64 import urlsafe_b64encode
 
 import pytest
 
@@ -141,6 +142,50 @@ async def test_an_account_without_a_plan_is_told(server, login, kept):
     server.hostile["/exchange"] = http(403, json.dumps({"message": "No access to Copilot"}))
     with pytest.raises(AuthError, match="No access to Copilot"):
         await login(exchange_url=f"{server.url}/exchange").bearer()
+
+
+async def test_a_login_that_ends_is_renewed_before_it_gives_a_token_for_minutes(server, login, kept, logins):
+    await kept(ends=1.0)
+    assert (await login(exchange_url=f"{server.url}/exchange").bearer()).token == "short-00000001-zQ7"
+    assert (server.refreshed, server.exchanged, server.wrong) == (1, 1, [])
+    assert logins.read("acme", "default").tokens.ends > time.time()
+
+
+def _jwt(claims):
+    data = claims if isinstance(claims, bytes) else json.dumps(claims).encode()
+    return f"e30.{urlsafe_b64encode(data).rstrip(b'=').decode()}.sig-sig-sig"
+
+
+@pytest.mark.parametrize(
+    ("claims", "headers", "ends"),
+    [
+        ({"auth": {"id": "acc-9"}, "exp": 4e9}, {"x-id": "acc-9"}, 4e9),
+        ({"auth": {"id": "acc\r\nx-evil: 1"}, "exp": True}, {}, 0),
+        ({"auth": ["id"], "exp": "soon"}, {}, 0),
+        ({"auth": {"id": 7}, "exp": 1e300}, {}, 0),
+        ([1], {}, 0),
+        (b"\xff{", {}, 0),
+        (b"[" * 9_000, {}, 0),
+    ],
+)
+async def test_what_a_token_says_of_itself_is_read_strictly(server, acme, login, logins, kept, claims, headers, ends):
+    await kept(ends=1.0)
+    server.expires_in = None
+    server.reply = {"access_token": _jwt(claims)}
+    await login(claims={"x-id": ["auth", "id"]}).bearer()
+    tokens = logins.read("acme", "default").tokens
+    assert (tokens.headers, tokens.ends) == ({"x-acme": "7", **headers}, ends)
+
+
+@pytest.mark.parametrize(
+    ("expires_in", "least"), [("3600", 3500), (3600.5, 3500), (-5, 0), (True, 0), (1e300, 0), ("x", 0)]
+)
+async def test_how_long_a_token_counts_is_read_strictly(server, login, logins, kept, expires_in, least):
+    await kept(ends=1.0)
+    server.expires_in = expires_in
+    await login().bearer()
+    ends = logins.read("acme", "default").tokens.ends
+    assert ends - time.time() > least if least else ends == 0
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\xff", b'{"token_url": 1}', b"[" * 100_000])

@@ -7,11 +7,11 @@ import pytest
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
 from hermes_core.testing.contract_base import manifest_path
-from hermes_core.testing.model_service import http
+from hermes_core.testing.model_service import http, model_service
 from hermes_core.testing.protocol_replies import Said, SaidCall, events_of, stream_of
 from hermes_core.types import Endpoint, Message, Request, Text, TextDelta
 from hermes_login.kept import Kept
-from hermes_login.testing import auth_server
+from hermes_login.testing import AuthServer
 from hermes_login.tokens import Tokens
 from hermes_provider_subscriptions.accounts import login_of, service_of
 from hermes_provider_subscriptions.config import Config, ServiceSettings
@@ -41,7 +41,9 @@ CODEX = {
 @pytest.fixture
 async def server():
     """An authorization server whose services answer with models, too, to tokens that are good."""
-    async with auth_server() as made:
+    async with model_service("") as service:
+        made = AuthServer(service, service.url)
+        made.install()
         made.client_id, made.scope = "hermes-test", "read:user"
         calls = Said(calls=(SaidCall("add", '{"a": 2, "b": 3}'),))
 

@@ -66,6 +66,8 @@ class Login:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait({task}, timeout=5)  # what was renewed is good once: it must be kept, whoever waits
+            if task.done() and not task.cancelled():
+                task.exception()  # nobody is left to be told
             raise
 
     async def keep(self, kept: Kept) -> None:

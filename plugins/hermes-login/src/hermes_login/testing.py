@@ -8,29 +8,37 @@ import asyncio
 import json
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from attrs import Factory, define
 
-from hermes_core.testing.model_service import Asked, ModelService, http, model_service
-
-__all__ = ["AuthServer", "auth_server"]
+__all__ = ["AuthServer"]
 
 _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
+class _Asked(Protocol):
+    """One request that came."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+
+
 @define
 class AuthServer:
-    """``pending`` are the answers to questions after a code, until it was typed. ``hostile`` are whole replies by path.
+    """``service`` is a ``ModelService`` of ``hermes_core.testing``, which hears and answers; ``url`` is its address.
+
+    ``pending`` are the answers to questions after a code, until it was typed. ``hostile`` are whole replies by path.
 
     ``wrong`` lists every parameter that was not as it has to be; it is empty at the end of a good test.
     """
 
-    service: ModelService
+    service: Any
     url: str
     client_id: str = "hermes-test"
     scope: str = "read offline"
@@ -84,7 +92,7 @@ class AuthServer:
 
     def install(self) -> None:
         """Answer under the paths of the endpoints."""
-        handlers: dict[str, Callable[[Asked], bytes]] = {
+        handlers: dict[str, Callable[[_Asked], bytes]] = {
             "/device": self._device,
             "/token": self._token,
             "/authorize": self._authorize,
@@ -94,7 +102,7 @@ class AuthServer:
             self.service.by_path[path] = self._answering(path, handler)
 
     def _answering(
-        self, path: str, handler: Callable[[Asked], bytes]
+        self, path: str, handler: Callable[[_Asked], bytes]
     ) -> Callable[[asyncio.StreamWriter], Awaitable[bool]]:
         async def answer(writer: asyncio.StreamWriter) -> bool:
             asked = self.service.asked[-1]
@@ -106,9 +114,9 @@ class AuthServer:
 
     def _refused(self, word: str, why: str) -> bytes:
         self.wrong.append(why)
-        return http(400, json.dumps({"error": word, "error_description": why}))
+        return _http(400, json.dumps({"error": word, "error_description": why}))
 
-    def _form(self, asked: Asked, *names: str) -> dict[str, str] | bytes:
+    def _form(self, asked: _Asked, *names: str) -> dict[str, str] | bytes:
         if asked.method != "POST" or asked.headers.get("content-type") != "application/x-www-form-urlencoded":
             return self._refused("invalid_request", "not a form that was posted")
         if asked.headers.get("accept") != "application/json" or "?" in asked.path:
@@ -121,7 +129,7 @@ class AuthServer:
             return self._refused("invalid_client", "another client")
         return form
 
-    def _device(self, asked: Asked) -> bytes:
+    def _device(self, asked: _Asked) -> bytes:
         form = self._form(asked, "client_id", "scope")
         if isinstance(form, bytes):
             return form
@@ -135,9 +143,9 @@ class AuthServer:
             "expires_in": 900,
             "interval": self.interval,
         }
-        return http(200, json.dumps(begun))
+        return _http(200, json.dumps(begun))
 
-    def _token(self, asked: Asked) -> bytes:
+    def _token(self, asked: _Asked) -> bytes:
         form = self._form(asked)
         if isinstance(form, bytes):
             return form
@@ -156,11 +164,11 @@ class AuthServer:
         if self.pending:
             word = self.pending.pop(0)
             # as GitHub does: an error in a success
-            return http(200, json.dumps({"error": word, "error_description": f"{word}, in words"}))
+            return _http(200, json.dumps({"error": word, "error_description": f"{word}, in words"}))
         del self._codes[form["device_code"]]
         return self._given()
 
-    def _authorize(self, asked: Asked) -> bytes:
+    def _authorize(self, asked: _Asked) -> bytes:
         query = dict(parse_qsl(urlsplit(asked.path).query))
         wanted = {"response_type": "code", "client_id": self.client_id, "scope": self.scope}
         wanted["code_challenge_method"] = "S256"
@@ -175,7 +183,7 @@ class AuthServer:
             return self._refused("invalid_request", f"wrong on the page: {wrong}")
         self._codes["code-0001"] = query
         back = urlencode({"code": "code-0001", "state": query["state"]})
-        return http(302, "", location=f"{query['redirect_uri']}?{back}")
+        return _http(302, "", location=f"{query['redirect_uri']}?{back}")
 
     def _by_code(self, form: Mapping[str, str]) -> bytes:
         if form.keys() != {"grant_type", "client_id", "code", "redirect_uri", "code_verifier"}:
@@ -198,34 +206,31 @@ class AuthServer:
             self.revoke()
             return self._refused("invalid_grant", "a refresh token came twice")
         if token not in self._good:
-            return http(400, json.dumps({"error": "invalid_grant"}))
+            return _http(400, json.dumps({"error": "invalid_grant"}))
         self._used.add(token)
         self.refreshed += 1
         return self._given()
 
-    def _exchange(self, asked: Asked) -> bytes:
+    def _exchange(self, asked: _Asked) -> bytes:
         kind, _, token = asked.headers.get("authorization", "").partition(" ")
         if asked.method != "GET" or kind != "token" or token not in self._good:
-            return http(401, json.dumps({"message": "Bad credentials"}))
+            return _http(401, json.dumps({"message": "Bad credentials"}))
         self.exchanged += 1
         short = f"short-{self.exchanged:08d}-zQ7"
         self._good.add(short)
         given = {"token": short, "expires_at": self.exchange_ends, "endpoints": {"api": self.url}}
-        return http(200, json.dumps({**given, **self.reply}))
+        return _http(200, json.dumps({**given, **self.reply}))
 
     def _given(self) -> bytes:
         access, refresh = self.minted()
         given = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer"}
-        return http(200, json.dumps({**given, "expires_in": self.expires_in, **self.reply}))
+        return _http(200, json.dumps({**given, "expires_in": self.expires_in, **self.reply}))
 
 
-@asynccontextmanager
-async def auth_server() -> AsyncIterator[AuthServer]:
-    """Run one."""
-    async with model_service("") as service:
-        server = AuthServer(service, service.url)
-        server.install()
-        yield server
+def _http(status: int, body: str, **headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status} X", "content-type: application/json", f"content-length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join((*lines, "", body)).encode()
 
 
 async def _get(address: str) -> bytes:
