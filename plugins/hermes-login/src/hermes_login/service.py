@@ -24,7 +24,7 @@ def _is_safe(_service: Any, which: Any, value: str) -> None:
     if (value or which.name == "token_url") and not (
         parts.hostname and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(value)))
     ):
-        raise ValueError(f"{which.name} must begin with https://, but for this machine")
+        raise ValueError("must begin with https://, but for this machine")
 
 
 def _has_its_addresses(service: "LoginService", _field: Any, value: str) -> None:
