@@ -79,6 +79,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-platform-tui": ("web",),
     "hermes-platform-webhook": ("webhook",),
     "hermes-provider-ollama": ("ollama",),
+    "hermes-provider-subscriptions": ("auth",),
     "hermes-tool-a2a": ("a2a",),
     "hermes-tool-authoring": ("plugins audit", "plugins check", "plugins new"),
     "hermes-tool-backup": ("backup", "profile"),

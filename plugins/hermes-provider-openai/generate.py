@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 PACKAGE = Path(__file__).parent / "src" / "hermes_provider_openai"
 sys.path.insert(0, str(PACKAGE.parent))
 
-from hermes_provider_openai.entry import FOLDER, Entry, parse_entry  # noqa: E402
+from hermes_openai_wire.entry import Entry, parse_entry  # noqa: E402
+from hermes_provider_openai.entry import FOLDER  # noqa: E402
 
 FIELDS = ("name", "aliases", "priority", "env", "base_url", "base_url_env", "default_model", "local")
 HEAD = '''"""The services of the catalogue, as far as listing and choosing needs them. Written by ``generate.py``."""

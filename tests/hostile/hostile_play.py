@@ -162,9 +162,9 @@ async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[s
 
 def converters_of(stages: dict[str, Stage]) -> dict[str, Any]:
     """For each protocol, what makes the body of a request from a history, as JSON by the letter."""
+    from hermes_openai_wire.body import chat_body
+    from hermes_openai_wire.responses_input import responses_arguments
     from hermes_provider_anthropic.body import messages_body
-    from hermes_provider_openai.body import chat_body
-    from hermes_provider_openai.responses_input import responses_arguments
 
     lines = {protocol: on.bench.runtime.routes.current.provider._line() for protocol, on in stages.items()}
 

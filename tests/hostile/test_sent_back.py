@@ -3,8 +3,8 @@
 from hostile_dialects import check
 
 from hermes_core.types import Message, Request, Text, ToolCall, ToolResult
+from hermes_openai_wire.body import chat_body
 from hermes_provider_anthropic.messages import Conversion, to_messages
-from hermes_provider_openai.body import chat_body
 from hermes_provider_openai.entry import load_entry
 
 

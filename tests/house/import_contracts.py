@@ -173,7 +173,7 @@ def _dependencies(package: str) -> set[str]:
     """What the distribution of a package names, as packages."""
     project = ROOT / "plugins" / package.replace("_", "-") / "pyproject.toml"
     wanted = tomllib.loads(project.read_text("utf-8"))["project"]["dependencies"]
-    return {want.partition(">=")[0].replace("-", "_") for want in wanted}
+    return {want.partition(">=")[0].partition("[")[0].replace("-", "_") for want in wanted}
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ def _other_order_of_tools() -> AbstractContextManager[object]:
 
 
 def _one_field_more() -> AbstractContextManager[object]:
-    from hermes_provider_openai import chat
+    from hermes_openai_wire import chat
 
     real = chat.chat_body
     field = lambda: {"seed": len(HEARD)} if _several() else {}  # noqa: E731
@@ -213,7 +213,7 @@ def _one_field_more() -> AbstractContextManager[object]:
 
 
 def _one_header_more() -> AbstractContextManager[object]:
-    from hermes_provider_openai.line import Line
+    from hermes_openai_wire.line import Line
 
     real = Line.request_headers
     field = lambda: {"x-people": str(len(HEARD))} if _several() else {}  # noqa: E731

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from hermes_core.types import Endpoint
-from hermes_provider_openai.entry import FOLDER, load_entry, parse_entry
-from hermes_provider_openai.line import open_line
+from hermes_openai_wire.entry import parse_entry
+from hermes_openai_wire.line import open_line
+from hermes_provider_openai.entry import FOLDER, load_entry
 from hermes_provider_openai.listed import LISTED
 
 ROOT = Path(__file__).parents[1]

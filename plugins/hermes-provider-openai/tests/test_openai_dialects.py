@@ -9,9 +9,9 @@ import pytest
 
 from hermes_core.errors import ProviderError
 from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, ToolSpec, UsageDelta
+from hermes_openai_wire.decode import ChatDecoder
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.sse import EventReader
-from hermes_provider_openai.decode import ChatDecoder
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 

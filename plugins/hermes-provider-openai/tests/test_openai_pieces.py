@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from hermes_core.errors import ProviderError
 from hermes_core.testing import Steps
+from hermes_openai_wire.arguments import Arguments
+from hermes_openai_wire.calls import CallCollector
+from hermes_openai_wire.decode import ChatDecoder
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.sse import BrokenEvent, EventReader
-from hermes_provider_openai.arguments import Arguments
-from hermes_provider_openai.calls import CallCollector
-from hermes_provider_openai.decode import ChatDecoder
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.types import Blob, Message, Reasoning, Request, Text, ToolCall, ToolResult, ToolSpec
+from hermes_openai_wire.messages import Conversion, Written, encoded, to_messages
 from hermes_provider_openai.entry import load_entry
-from hermes_provider_openai.messages import Conversion, Written, encoded, to_messages
 
 END = 'data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 PIXEL = b"\x89PNG pixel"

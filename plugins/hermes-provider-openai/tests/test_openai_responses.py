@@ -136,5 +136,5 @@ async def test_without_the_sdk_it_says_what_to_install(at, ask, monkeypatch):
         return there(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(UserError, match=r"pip install 'hermes-provider-openai\[responses\]'"):
+    with pytest.raises(UserError, match=r"pip install 'hermes-openai-wire\[responses\]'"):
         await ask(at(protocol="responses"))

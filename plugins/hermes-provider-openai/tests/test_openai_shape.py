@@ -1,7 +1,7 @@
 """Who can hold a model to a schema is told it, all others are not."""
 
 from hermes_core.types import Message, Request, Text, ToolSpec
-from hermes_provider_openai.body import chat_body
+from hermes_openai_wire.body import chat_body
 from hermes_provider_openai.entry import load_entry
 
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

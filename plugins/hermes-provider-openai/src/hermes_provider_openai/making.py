@@ -20,7 +20,7 @@ from hermes_core.types import (
     Usage,
     UsageDelta,
 )
-from hermes_provider_openai.line import Line
+from hermes_openai_wire.line import Line
 from hermes_provider_openai.media import ask, bytes_of, fetch, model_for, usage_of
 
 __all__ = ["draw", "see", "speak"]

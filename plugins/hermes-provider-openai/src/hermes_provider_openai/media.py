@@ -8,10 +8,10 @@ from typing import Any
 
 from hermes_core.errors import Refused, UserError
 from hermes_core.types import JSON, Blob, MediaRequest, MediaResponse, Usage
+from hermes_openai_wire.line import Line
+from hermes_openai_wire.usage import read_usage
 from hermes_provider_kit.replies import FAILURE_CAP, read_bytes
 from hermes_provider_kit.transport import network_failure
-from hermes_provider_openai.line import Line
-from hermes_provider_openai.usage import read_usage
 
 __all__ = ["ask", "bytes_of", "embed", "fetch", "model_for", "transcribe", "usage_of"]
 
@@ -82,7 +82,7 @@ async def fetch(line: Line, model: str, where: str, **content: Any) -> tuple[byt
     """The bytes that are answered, and their media type. Raises ProviderError."""
     import httpx2
 
-    from hermes_provider_openai.chat import reply_failure
+    from hermes_openai_wire.chat import reply_failure
 
     client = line.client()
     headers = {name: value for name, value in line.request_headers().items() if name != "content-type"}

@@ -11,7 +11,7 @@ from hermes_provider_openai.listed import LISTED
 
 if TYPE_CHECKING:
     from hermes_core.brokers import SecretsBroker
-    from hermes_provider_openai.line import Line
+    from hermes_openai_wire.line import Line
 
 __all__ = ["Compatible", "all_providers"]
 
@@ -73,7 +73,7 @@ class Compatible(Provider):
 
     async def models(self) -> Sequence[Model]:
         """What the service lists, the default model first; else what the catalogue knows. Raises ProviderError."""
-        from hermes_provider_openai.offered import list_models
+        from hermes_openai_wire.offered import list_models
 
         return await list_models(self._line())
 
@@ -84,11 +84,11 @@ class Compatible(Provider):
         model = request.model or await self._default_model(line)
         deltas: AsyncGenerator[Delta, None]
         if line.protocol == "responses":
-            from hermes_provider_openai.responses import stream_responses
+            from hermes_openai_wire.responses import stream_responses
 
             deltas = stream_responses(line, request, model)
         else:
-            from hermes_provider_openai.chat import stream_chat
+            from hermes_openai_wire.chat import stream_chat
 
             deltas = stream_chat(line, request, model)
         try:
@@ -134,10 +134,10 @@ class Compatible(Provider):
         line = self._line()
         model = request.model or await self._default_model(line)
         if line.protocol == "responses":
-            from hermes_provider_openai.responses_input import responses_body
+            from hermes_openai_wire.responses_input import responses_body
 
             return responses_body(line, request, model)
-        from hermes_provider_openai.chat import made_body
+        from hermes_openai_wire.chat import made_body
 
         return await made_body(line, request, model, with_usage=not line.state.usage_refused)
 
@@ -148,8 +148,8 @@ class Compatible(Provider):
 
     def _line(self) -> "Line":
         if self._opened is None:
+            from hermes_openai_wire.line import open_line
             from hermes_provider_openai.entry import load_entry
-            from hermes_provider_openai.line import open_line
 
             entry = load_entry(self._listed.name)
             self._opened = open_line(entry, self.name, self._secrets, self._endpoint)

@@ -25,9 +25,9 @@ def all_steps(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> li
 
 async def _models(secrets: "SecretsBroker", name: str, endpoint: Endpoint) -> Sequence[Model]:
     """What the service itself says it has; what the catalogue knows would be no test. Raises HermesError."""
+    from hermes_openai_wire.line import open_line
+    from hermes_openai_wire.offered import ask_models, list_models
     from hermes_provider_openai.entry import load_entry
-    from hermes_provider_openai.line import open_line
-    from hermes_provider_openai.offered import ask_models, list_models
 
     line = open_line(load_entry(name), name, secrets, endpoint)
     try:
@@ -41,10 +41,10 @@ async def _key(secrets: "SecretsBroker", name: str, endpoint: Endpoint, proof: M
     """A key for the code of a login. Raises ProviderError."""
     import json
 
+    from hermes_openai_wire.line import open_line
     from hermes_provider_kit.exchange import posted
     from hermes_provider_kit.failures import unreadable
     from hermes_provider_openai.entry import load_entry
-    from hermes_provider_openai.line import open_line
 
     line = open_line(load_entry(name), name, secrets, endpoint)
     try:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from hermes_core.errors import ProviderError, Unavailable
 from hermes_core.types import JSON, Delta, Done, ReasoningDelta, StopReason, TextDelta, ToolSpec, Usage, UsageDelta
+from hermes_openai_wire.calls import CallCollector
+from hermes_openai_wire.usage import read_usage
 from hermes_provider_kit.calls import mended_delta
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.sse import DONE
 from hermes_provider_kit.surrogates import mend, split_half
-from hermes_provider_openai.calls import CallCollector
-from hermes_provider_openai.usage import read_usage
 
 __all__ = ["ChatDecoder", "says"]
 

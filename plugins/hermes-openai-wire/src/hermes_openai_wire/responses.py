@@ -16,16 +16,16 @@ from hermes_core.types import (
     ToolSpec,
     UsageDelta,
 )
+from hermes_openai_wire.line import Line
+from hermes_openai_wire.responses_input import ITEMS, responses_arguments
+from hermes_openai_wire.usage import read_usage
 from hermes_provider_kit.calls import mended_delta
 from hermes_provider_kit.replies import Patience
 from hermes_provider_kit.surrogates import mend
-from hermes_provider_openai.line import Line
-from hermes_provider_openai.responses_input import ITEMS, responses_arguments
-from hermes_provider_openai.usage import read_usage
 
 __all__ = ["stream_responses"]
 
-INSTALL = "pip install 'hermes-provider-openai[responses]'"
+INSTALL = "pip install 'hermes-openai-wire[responses]'"
 _TEXT = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _THOUGHT = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_text.delta"})
 _WAITS = frozenset({"keepalive", "response.queued", "response.in_progress"})  # bring a reply on by nothing
@@ -168,7 +168,7 @@ class _Reply:
 
 async def _failure(sdk: ModuleType, line: Line, model: str, error: Exception) -> ProviderError:
     if isinstance(error, sdk.APIStatusError):
-        from hermes_provider_openai.chat import reply_failure
+        from hermes_openai_wire.chat import reply_failure
 
         headers = {name.lower(): value for name, value in error.response.headers.items()}
         return await reply_failure(line, model, error.status_code, headers, _body_text(error))

@@ -7,10 +7,10 @@ from attrs import field
 from hermes_core.errors import UserError
 from hermes_core.types import Endpoint
 from hermes_core.values import frozen
+from hermes_openai_wire.entry import Entry
+from hermes_openai_wire.messages import Written
 from hermes_provider_kit.line import ServiceLine, reached
 from hermes_provider_kit.transport import check_address, is_loopback
-from hermes_provider_openai.entry import Entry
-from hermes_provider_openai.messages import Written
 
 if TYPE_CHECKING:
     from hermes_core.brokers import SecretsBroker

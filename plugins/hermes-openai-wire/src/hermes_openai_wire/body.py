@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from hermes_core.types import JSON, Request
+from hermes_openai_wire.entry import Entry
+from hermes_openai_wire.messages import Conversion, Encoded, Written, encoded, to_messages, to_tools
 from hermes_provider_kit.shape import named, wanted
-from hermes_provider_openai.entry import Entry
-from hermes_provider_openai.messages import Conversion, Encoded, Written, encoded, to_messages, to_tools
 
 __all__ = ["chat_body", "clamp_effort", "encode", "held_to", "is_reasoning_model", "output_limit"]
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from hermes_core.errors import AuthError, ProviderError
 from hermes_core.types import JSON, Feature, Model
+from hermes_openai_wire.line import Line
+from hermes_openai_wire.usage import whole_number
 from hermes_provider_kit.listing import fetch_json
-from hermes_provider_openai.line import Line
-from hermes_provider_openai.usage import whole_number
 
 __all__ = ["ask_models", "known_models", "list_models", "read_models"]
 

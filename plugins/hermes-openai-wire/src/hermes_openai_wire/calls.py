@@ -9,8 +9,8 @@ import os
 from collections.abc import Mapping
 
 from hermes_core.types import JSON, CallDelta
+from hermes_openai_wire.arguments import Arguments, reads
 from hermes_provider_kit.surrogates import mend
-from hermes_provider_openai.arguments import Arguments, reads
 
 __all__ = ["CallCollector"]
 

@@ -7,8 +7,8 @@ from operator import is_
 from hermes_core.patterns import pattern
 from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult, ToolSpec
 from hermes_core.values import frozen
-from hermes_provider_openai.entry import Entry
-from hermes_provider_openai.pictures import describe, picture_url
+from hermes_openai_wire.entry import Entry
+from hermes_openai_wire.pictures import describe, picture_url
 
 __all__ = ["Conversion", "Encoded", "Written", "encoded", "function_name", "to_messages", "to_tools"]
 

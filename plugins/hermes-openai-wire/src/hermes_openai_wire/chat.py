@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from hermes_core.errors import ProviderError
 from hermes_core.types import JSON, Delta, Request
+from hermes_openai_wire.body import chat_body, encode
+from hermes_openai_wire.decode import ChatDecoder, says
+from hermes_openai_wire.line import Line
+from hermes_openai_wire.messages import Written
 from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
 from hermes_provider_kit.sse import BrokenEvent, EventReader
 from hermes_provider_kit.transport import network_failure
-from hermes_provider_openai.body import chat_body, encode
-from hermes_provider_openai.decode import ChatDecoder, says
-from hermes_provider_openai.line import Line
-from hermes_provider_openai.messages import Written
 
 if TYPE_CHECKING:
     import httpx2
@@ -121,7 +121,7 @@ async def reply_failure(line: Line, model: str, status: int, headers: dict[str, 
 
     known: tuple[str, ...] = ()
     if status in (404, 410) or (status in (400, 422) and "model" in body):
-        from hermes_provider_openai.offered import known_models
+        from hermes_openai_wire.offered import known_models
 
         known = await known_models(line)
     return failure(status, body, headers, service=line.about(model), models=known)

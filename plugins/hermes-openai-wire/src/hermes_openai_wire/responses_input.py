@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from hermes_core.codec import plain_text
 from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult
+from hermes_openai_wire.body import clamp_effort, encode, held_to, is_reasoning_model, output_limit
+from hermes_openai_wire.line import Line
+from hermes_openai_wire.messages import function_name
+from hermes_openai_wire.pictures import describe, picture_url
 from hermes_provider_kit.shape import named
-from hermes_provider_openai.body import clamp_effort, encode, held_to, is_reasoning_model, output_limit
-from hermes_provider_openai.line import Line
-from hermes_provider_openai.messages import function_name
-from hermes_provider_openai.pictures import describe, picture_url
 
 __all__ = ["ITEMS", "responses_arguments", "responses_body"]
 
@@ -19,12 +20,17 @@ def responses_arguments(line: Line, request: Request, model: str) -> dict[str, J
     """The keyword arguments of ``responses.create``. Nothing is stored on the server; reasoning comes back sealed."""
     thinks = is_reasoning_model(line.entry, model)
     effort = clamp_effort(line.entry, str(request.options.get("effort") or ""))
+    messages, prompt = request.messages, ""
+    if line.entry.instructions and messages and messages[0].role == "system":
+        prompt, messages = plain_text(messages[0].parts), messages[1:]
     made: dict[str, JSON] = {
         "model": model,
-        "input": _items(request.messages, line.key),
+        "input": _items(messages, line.key),
         "stream": True,
         "store": False,
     }
+    if line.entry.instructions:
+        made["instructions"] = prompt or "Answer the person."  # the service takes no request without them
     if thinks or effort:
         made["include"] = ["reasoning.encrypted_content"]
         made["reasoning"] = {"summary": "auto", **({"effort": effort} if effort else {})}
@@ -46,6 +52,8 @@ def responses_arguments(line: Line, request: Request, model: str) -> dict[str, J
     temperature = request.options.get("temperature")
     if temperature is not None and line.entry.temperature != "omit" and not thinks:
         made["temperature"] = temperature
+    for name in line.entry.unset:
+        made.pop(name, None)
     extra = {**line.entry.extra_body, **line.extra_body}
     for name in [name for name, value in extra.items() if value is None]:
         made.pop(name, None)

@@ -1,0 +1,155 @@
+"""Where logins are kept: one file for each account, readable by its owner alone."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import field
+
+from hermes_atomic.whole import replace
+from hermes_core.errors import UserError
+from hermes_core.values import frozen
+from hermes_login.foreign import read_foreign
+from hermes_login.tokens import Tokens, is_token
+
+__all__ = ["Kept", "Logins"]
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,40}")
+_MOST = 256 * 1024  # bytes of a file
+
+
+@frozen(kw_only=True)
+class Kept:
+    """What is kept of one account.
+
+    ``token_url`` is who made the tokens: a refresh token goes nowhere else. ``short`` is the token for minutes that was
+    had for them, where the service gives one, and ``base_url`` where it counts. ``borrowed`` names the program whose
+    file has the tokens; they are then not here. ``ended``: the service said that it will renew them no more.
+    """
+
+    token_url: str
+    tokens: Tokens | None = None
+    short: Tokens | None = None
+    base_url: str = ""
+    borrowed: str = ""
+    ended: bool = field(default=False)
+
+
+class Logins:
+    """The logins of a home. ``folder`` is made when there is something to keep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, service: str, account: str) -> Path:
+        """Return the file of an account. Raises UserError for what is no name of one."""
+        for name in (service, account):
+            if not _NAME.fullmatch(name):
+                raise UserError(f"{name!r} is no name of an account.", hint="Write a-z, 0-9, dots, _ and -.")
+        return self.folder / service / f"{account}.json"
+
+    def accounts(self, service: str) -> Sequence[str]:
+        """Return the names of a service's accounts; that called ``default`` first."""
+        with suppress(OSError):
+            found = [path.stem for path in (self.folder / service).glob("[a-z0-9]*.json")]
+            return sorted(filter(_NAME.fullmatch, found), key=lambda name: (name != "default", name))
+        return ()
+
+    def read(self, service: str, account: str) -> Kept | None:
+        """Return what is kept; None where there is no login. Raises UserError where it cannot be read."""
+        path = self.path(service, account)
+        try:
+            with path.open("rb") as file:
+                found = json.loads(file.read(_MOST))
+            return _kept(found)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            what = error.strerror if isinstance(error, OSError) else "it is not as it was written"
+            raise UserError(f"The login {path} cannot be read: {what}.", hint="Log in once more.") from None
+
+    def write(self, service: str, account: str, kept: Kept) -> None:
+        """Keep it, in the place of what was there; nobody else ever sees half of it. Raises UserError."""
+        path = self.path(service, account)
+        data = {
+            "token_url": kept.token_url,
+            "tokens": _dumped(kept.tokens),
+            "short": _dumped(kept.short),
+            "base_url": kept.base_url,
+            "borrowed": kept.borrowed,
+            "ended": kept.ended,
+        }
+        try:
+            self.make_room(service)
+            replace(path, json.dumps(data).encode())
+        except OSError as error:
+            raise UserError(f"The login cannot be kept at {path}: {error.strerror}.") from error
+
+    def make_room(self, service: str) -> None:
+        """Make the folder of a service, for its owner alone. Raises OSError."""
+        for folder in (self.folder, self.folder / service):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def forget(self, service: str, account: str) -> bool:
+        """Forget a login; whether there was one. Raises UserError."""
+        path = self.path(service, account)
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise UserError(f"The login {path} cannot be removed: {error.strerror}.") from error
+        return True
+
+    def secrets(self) -> Iterator[str]:
+        """Yield every token that is kept here or borrowed, for whoever masks them; what cannot be read is left out."""
+        with suppress(OSError):
+            for folder in sorted(self.folder.iterdir()):
+                for account in self.accounts(folder.name):
+                    with suppress(UserError):
+                        yield from _secrets(self.read(folder.name, account))
+
+
+def _secrets(kept: Kept | None) -> Iterator[str]:
+    if kept is None:
+        return
+    held = [kept.tokens, kept.short, read_foreign(kept.borrowed) if kept.borrowed else None]
+    for tokens in filter(None, held):
+        yield from filter(None, (tokens.access, tokens.refresh))
+
+
+def _dumped(tokens: Tokens | None) -> dict[str, Any] | None:
+    if tokens is None:
+        return None
+    headers = dict(tokens.headers)
+    return {"access": tokens.access, "refresh": tokens.refresh, "ends": tokens.ends, "headers": headers}
+
+
+def _kept(found: Mapping[str, Any]) -> Kept:
+    return Kept(
+        token_url=_text(found["token_url"]),
+        tokens=_tokens(found["tokens"]),
+        short=_tokens(found["short"]),
+        base_url=_text(found["base_url"]),
+        borrowed=_text(found["borrowed"]),
+        ended=found["ended"] is True,
+    )
+
+
+def _tokens(found: Mapping[str, Any] | None) -> Tokens | None:
+    if found is None:
+        return None
+    access, refresh = found["access"], found["refresh"]
+    if not is_token(access) or (refresh and not is_token(refresh)):
+        raise ValueError("no token")
+    headers = {_text(name): _text(value) for name, value in found["headers"].items()}
+    return Tokens(access=access, refresh=_text(refresh), ends=float(found["ends"]), headers=headers)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value

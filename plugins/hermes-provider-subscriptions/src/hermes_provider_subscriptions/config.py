@@ -1,0 +1,36 @@
+"""Which account of a service answers, and where a service is that is not where everybody's is."""
+
+from hermes_core.options import option, settings
+
+__all__ = ["Config", "ServiceSettings"]
+
+
+@settings
+class ServiceSettings:
+    """What of a service is otherwise than its row says, as for a company's own GitHub, or an app of one's own."""
+
+    client_id: str = option("Who Hermes is to its login.", default="", example="Iv1.0123456789abcdef")
+    device_url: str = option("Where a login by a code begins.", default="")
+    authorize_url: str = option("The page of a login with a browser.", default="")
+    token_url: str = option("Where tokens are given and renewed.", default="")
+    exchange_url: str = option("Where a login gives a token for minutes.", default="")
+    base_url: str = option("Where models answer.", default="", example="https://copilot-api.example.ghe.com")
+    hosts: list[str] = option(
+        "The only hosts that get tokens; *. stands for the names below.", factory=list, example=["*.ghe.com"]
+    )
+
+
+@settings
+class Config:
+    """Logins of subscriptions."""
+
+    accounts: dict[str, str] = option(
+        "The account that answers first, by service; hermes auth list names them.",
+        factory=dict,
+        example={"copilot": "work"},
+    )
+    services: dict[str, ServiceSettings] = option(
+        "Services that are elsewhere than usual, by name.",
+        factory=dict,
+        example={"copilot": {"client_id": "Iv1.0123456789abcdef"}},
+    )

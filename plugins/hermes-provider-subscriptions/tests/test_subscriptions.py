@@ -1,0 +1,160 @@
+"""People log in, are answered, and their tokens are seen nowhere else."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+from attrs import evolve
+
+from hermes_core.errors import AuthError, RateLimited, UserError
+from hermes_core.testing.model_service import http
+from hermes_core.types import Blob, Feature, Text
+from hermes_provider_subscriptions.accounts import accounts_of, logins_of
+from hermes_provider_subscriptions.checks import checks
+from hermes_provider_subscriptions.masker import Tokens
+from hermes_provider_subscriptions.setup import Step
+
+
+async def test_copilot_answers_by_a_token_for_minutes(server, enter, opened, say):
+    tokens = await enter("copilot")
+    copilot = opened("copilot", headers={"x-team": "7"})
+    assert await say(copilot) == await say(copilot) == "Hello."
+    exchange, *asked = server.service.asked
+    assert server.exchanged == 1
+    assert exchange.headers["authorization"] == f"token {tokens.access}"
+    for one in asked:
+        assert one.headers["authorization"] == "Bearer short-00000001-zQ7"
+        assert tokens.access not in str(one.headers) + one.raw.decode()
+        assert one.headers["editor-version"].startswith("Hermes/")
+        assert (one.headers["x-team"], one.body["model"]) == ("7", "gpt-4.1")
+    await say(copilot, Text(text="What is it?"), Blob(media_type="image/png", data=b"\x89PNG", name="a.png"))
+    assert server.service.asked[-1].headers["copilot-vision-request"] == "true"
+    models = {one.name: one for one in await copilot.models()}
+    assert list(models) == ["gpt-4.1", "o4"]
+    assert models["gpt-4.1"].context == 128_000
+    assert [Feature.IMAGES in one.features for one in models.values()] == [False, True]
+
+
+async def test_chatgpt_answers_with_instructions_and_nothing_that_it_refuses(server, enter, opened, say):
+    await enter("codex")
+    codex = opened("codex")
+    assert await say(codex) == "Hello."
+    [asked] = server.service.asked
+    assert asked.headers["chatgpt-account-id"] == "acc-1"
+    assert asked.headers["originator"] == "hermes"
+    body = asked.body
+    assert (body["instructions"], body["store"], body["stream"]) == ("Be brief.", False, True)
+    assert [one["role"] for one in body["input"]] == ["user"]
+    assert not {"max_output_tokens", "temperature"} & body.keys()
+    assert [one.name for one in await codex.models()] == ["gpt-5.5", "gpt-5.4"]
+
+
+@pytest.mark.parametrize("name", ["copilot", "codex"])
+async def test_a_token_that_is_refused_is_renewed_and_asked_with_once_more(server, enter, opened, say, name):
+    await enter(name)
+    subscription = opened(name)
+    await say(subscription)
+    before = logins_of(subscription._ctx).read(name, "default")
+    server._good.discard((before.short or before.tokens).access)
+    assert await say(subscription) == "Hello."
+    assert (server.exchanged, server.refreshed) == ((2, 0) if name == "copilot" else (0, 1))
+    server.service.by_path["/chat/completions" if name == "copilot" else "/codex/responses"] = http(401, "{}")
+    asked = len(server.service.asked)
+    with pytest.raises(AuthError) as caught:
+        await say(subscription)
+    assert f"hermes auth login {name}" in caught.value.hint
+    assert len(server.service.asked) == asked + 3  # with the one there was, a renewal, with the new one: no more
+
+
+async def test_another_account_stands_in(server, ctx, enter, opened, say):
+    await enter("codex")
+    work = await enter("codex", "work")
+    answer = server.service.by_path["/codex/responses"]
+
+    async def used_up(writer):
+        if work.access not in server.service.asked[-1].headers["authorization"]:
+            writer.write(http(429, json.dumps({"error": {"message": "used up"}})))
+            return await writer.drain()
+        return await answer(writer)
+
+    server.service.by_path["/codex/responses"] = used_up
+    assert await say(opened("codex")) == "Hello."
+    await enter("codex", "third")
+    ctx.config.accounts["codex"] = "third"
+    assert accounts_of(ctx, "codex") == ["third", "default", "work"]
+    server.service.by_path["/codex/responses"] = http(429, "{}")
+    with pytest.raises(RateLimited):
+        await say(opened("codex"))
+
+
+async def test_nobody_is_logged_in(opened, say):
+    assert not await opened("copilot").ready()
+    with pytest.raises(AuthError, match="Nobody is logged in") as caught:
+        await say(opened("copilot"))
+    assert "hermes auth login copilot" in caught.value.hint
+
+
+@pytest.mark.parametrize("url", ["https://evil.example", "http://127.0.0.1.evil.example", "http://localhost:1"])
+async def test_no_stranger_gets_a_token(server, enter, opened, ctx, url):
+    await enter("codex")
+    with pytest.raises(UserError, match="gets no token"):
+        opened("codex", base_url=url)
+    with pytest.raises(UserError, match="takes no key"):
+        opened("codex", api_key="sk-1")
+
+
+async def test_tokens_are_seen_nowhere(server, ctx, enter, opened, say, caplog, tmp_path):
+    caplog.set_level(logging.DEBUG)
+    tokens = await enter("copilot")
+    masker = Tokens(ctx)
+    assert not Tokens(evolve(ctx, paths=evolve(ctx.paths, data=tmp_path / "none"))).may_hold("a")
+    copilot = opened("copilot")
+    await say(copilot)
+    secrets = {*logins_of(ctx).secrets()}
+    assert len(secrets) == 3
+    for secret in secrets:
+        assert list(masker.spans(f"it says {secret} there")) == [(8, 8 + len(secret), True)]
+        assert masker.is_secret(secret)
+    await enter("copilot")  # another login: what was known stays known
+    await say(opened("copilot"))
+    assert masker.is_secret(tokens.access)
+    assert not any(secret in caplog.text or secret in repr(copilot.__dict__) for secret in secrets)
+
+
+async def test_a_step_logs_in_beside_what_is_used_and_changes_nothing(server, ctx, enter):
+    await enter("copilot")
+    before = logins_of(ctx).path("copilot", "default").read_bytes()
+    shown = []
+
+    async def show(prompt):
+        shown.append(prompt)
+        return "yes"
+
+    server.interval = 0.001
+    values = await Step(ctx, "copilot").login(show)
+    assert values["account"].startswith("login-")
+    assert logins_of(ctx).path("copilot", "default").read_bytes() == before
+    assert "terms do not allow" in shown[0].text
+    assert shown[1].code == "WDJB-MJHT"
+    assert await Step(ctx, "copilot").test(values) == f"GitHub Copilot has 2 models for {values['account']}."
+    assert server.wrong == []
+
+    async def no(prompt):
+        return "no"
+
+    asked = len(server.service.asked)
+    with pytest.raises(UserError, match="Nobody said yes"):
+        await Step(ctx, "copilot").login(no)
+    assert len(server.service.asked) == asked
+
+
+async def test_doctor_names_what_has_ended(server, ctx, enter):
+    [check] = checks(ctx)
+    assert [one.level for one in await check.run()] == ["ok"]
+    await enter("copilot")
+    await enter("codex")
+    server.revoke()
+    found = await asyncio.wait_for(check.run(), 10)
+    assert [one.level for one in found] == ["fault", "ok"]
+    assert found[0].fix.endswith("hermes auth login copilot")
