@@ -152,6 +152,26 @@ def test_a_name_that_another_tool_has_is_said_before_anything_runs():
         helper.run("hello")
 
 
+def test_it_has_no_tools_but_its_own_whatever_they_are_called():
+    def files(where: str) -> str:
+        """List what is filed."""
+        return f"filed {where}"
+
+    def said(**options):
+        with agent(**options) as helper:
+            helper.register_tool(files)
+            texts = helper.run('use the tool files with {"where": "here"}').text, helper.run("list the files").text
+            return *texts, {(call.name, call.outcome) for call in helper.state.tool_history}
+
+    own, listed, calls = said()
+    assert "filed here" in own
+    assert "this turn may not use it" in listed
+    assert ("files", "ok") in calls
+    assert ("list_files", "ok") in said(toolsets=["files"])[2]
+    with pytest.raises(UserError, match="toolsets is a list"):
+        agent(toolsets="files")
+
+
 def test_one_that_is_at_work_says_so_to_another_thread_and_to_its_own_tools():
     tried = []
 

@@ -74,7 +74,11 @@ class Agent:
             instructions: What is added to the prompt of a new session, and said to one that is there.
             tools: Tools of its own, beside the functions that are registered.
             options: As of ``Hermes``.
+
+        Raises UserError where ``toolsets`` is one text.
         """
+        if isinstance(options.get("toolsets"), str):  # else each letter of it would be one
+            raise UserError("toolsets is a list of names.", hint=f'Such as toolsets=["{options["toolsets"]}"].')
         self.name = name
         self.session = session
         self.state = AgentState(self)
@@ -115,7 +119,8 @@ class Agent:
             self._thread = ThreadPoolExecutor(1, "hermes-agent") if asyncio._get_running_loop() else None
         where: HowTurn = {"session": self.session, "origin": self.name, "system": self._instructions}
         if not self._options.get("toolsets"):
-            where["bounds"] = TurnBounds(tools=tuple(tool.name for tool in self._tools))
+            # By both its names: a name alone may be that of a toolset of the plugins', which is not meant.
+            where["bounds"] = TurnBounds(tools=tuple(f"{tool.toolset}/{tool.name}" for tool in self._tools))
         if returns is None:
             answer = self._play(self._hermes.run(message, **where))
         else:
