@@ -12,7 +12,7 @@ from prompt_toolkit.output import DummyOutput
 
 from hermes_core.errors import UserError
 from hermes_core.testing import FakeConsole
-from hermes_core.types import Chat, Ended, Envelope, Message, Question, Said, Started, Text, Usage
+from hermes_core.types import Chat, Ended, Envelope, Message, Noticed, Question, Said, Started, Text, Usage
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.platform import Cli
 from hermes_platform_cli.streams import Streams
@@ -101,6 +101,9 @@ async def test_a_notice_is_shown_above_an_open_prompt(talk: Talk) -> None:
     )
     await talk.cli.send(Chat("main"), Message(role="assistant", parts=[Text(text="By the way.")]), "k")
     assert "By the way." in talk.seen
+    await talk.cli.show("main", Noticed(text="› from another screen"))
+    before, _, _ = talk.out.getvalue().partition("› from another")
+    assert "\x1b[J" in before[before.rindex("❯") :], "it is not written into the line that is typed"
     talk.keys.send_text("this\r")
     assert text_of(await following) == "keep this"
 
