@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.codec import message_from_json, message_to_json
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Platform
-from hermes_core.types import Chat, Envelope, Principal, Started
+from hermes_core.types import Chat, Envelope, Principal, Started, Text
 from hermes_platform_cli.commands.leaving import ENDED, Leaving
 from hermes_platform_cli.console.line import Line, RemoteConsole
+from hermes_platform_kit.clean import clean
 from hermes_platform_kit.spoken import (
     PROTOCOL,
     event_of_json,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST", "Elsewhere"]
 
 LARGEST = 64 << 20  # bytes of a frame of the host's
+_WORDS = 200  # characters of a message that the host may not have taken
 _LEAVES = 2.0  # seconds for the host to say that it heard that this terminal leaves
 
 
@@ -214,9 +216,16 @@ class Elsewhere:
 
         facts = self._console.facts if self._console else {}
         sessions = [one for chat in self._chats if (one := facts.get(chat, {}).get("session", ""))]
+        if self._line.gone and not sessions:  # nothing was said here, and yet it was shown
+            sessions = [self._session] if self._session else []
         with contextlib.suppress(OSError):  # the terminal may be gone
             if self._line.gone:
                 _say("The host ended. Nothing that was stored is lost.")
+                for envelope in self._sent.values():
+                    words = clean(
+                        " ".join("".join(p.text for p in envelope.message.parts if isinstance(p, Text)).split())
+                    )
+                    _say(f"It did not say that it took this, so say it again: {words[:_WORDS]}")
             elif any(self._working.values()) and sessions:
                 _say(f"What runs goes on at the host: {self._program} attach {sessions[-1]}")
             if back := way_back(self._program, sessions, cut=False):

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import HermesError, PluginError, UserError
+from hermes_front.screen import strange
 from hermes_platform_kit.front import Front, Ways
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ _WRITES = 1.5  # seconds for what threads still write once all is over
 def carry(program: str, _home: str, connection: socket.socket, offer: Mapping[str, Any]) -> int | None:
     """Carry the first platform of a host's offer that fits this terminal; the exit status. None where none does."""
     screen = _Screen(program, offer)
-    front = screen.front()
+    try:
+        front = screen.front()
+    except (ImportError, AttributeError, KeyError, TypeError):
+        strange(program, offer)
+        return None
     if front is None:
         return None
     try:
