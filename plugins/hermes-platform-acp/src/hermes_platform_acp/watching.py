@@ -39,19 +39,17 @@ async def after(
     """
     if looked is None:
         told = await conversation.buffers.end(call.id, changed=not result.failed)
-    elif result.failed or not (paths := _seen(conversation, looked, workspace)):
+    elif result.failed or not (paths := _seen(conversation, call, looked, workspace)):
         return None
     elif told := await conversation.buffers.unsaved(paths):
         told = f"Not all of it is saved; in the person's editor it differs so:\n{told}"
     return evolve(result, parts=(*result.parts, Text(text=told))) if told else None
 
 
-def _seen(conversation: "Conversation", keys: frozenset[str], workspace: Workspace) -> list[str]:
-    """Return the files of this machine that a call says it looks at, where the editor tells of files."""
-    if not conversation.buffers.offered or Feature.LOCAL not in workspace.features:
-        return []
-    found = [one.removeprefix("file:") for one in sorted(keys) if one.startswith("file:")]
-    return [os.path.normpath(Path(workspace.cwd, one)) for one in found]
+def _seen(conversation: "Conversation", call: ToolCall, keys: frozenset[str], workspace: Workspace) -> list[str]:
+    """Return those of the files that a call names which it says it looks at; keys have them behind links."""
+    looked = {os.path.realpath(Path(workspace.cwd, one[5:])) for one in keys if one.startswith("file:")}
+    return [one for one in _paths(conversation, call, workspace) if os.path.realpath(one) in looked]
 
 
 def _paths(conversation: "Conversation", call: ToolCall, workspace: Workspace) -> list[str]:
