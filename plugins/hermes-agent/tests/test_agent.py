@@ -119,6 +119,19 @@ def test_a_function_may_ask_for_its_context():
         assert answer.usage is not None
 
 
+def test_instructions_are_said_once_to_a_session_that_is_there():
+    with agent(instructions="Be a pirate.") as helper:
+        session = helper.run("hello").session
+    with agent(instructions="Be a monk.", session=session) as helper:
+        helper.run("one")
+        helper.run("two")
+        past = helper._play(helper._hermes.sessions.past(helper._hermes.owner, session))
+    said = [part.text for message in past if message.role == "user" for part in message.parts]
+    assert ["Be a monk." in text for text in said].count(True) == 1
+    assert said[-1] == "two"
+    assert not any("pirate" in text for text in said)
+
+
 def test_it_works_where_a_loop_runs_already():
     async def notebook():
         with agent() as helper:

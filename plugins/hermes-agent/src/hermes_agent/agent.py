@@ -127,7 +127,7 @@ class Agent:
             from hermes_agent.typed import run
 
             answer = self._play(run(self._hermes, message, returns=returns, tries=tries, **where))
-        self.session = answer.session
+        self.session, self._instructions = answer.session, ""  # said once, they stand in it
         return answer
 
     def close(self) -> None:
