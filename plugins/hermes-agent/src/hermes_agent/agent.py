@@ -83,6 +83,7 @@ class Agent:
         self.session = session
         self.state = AgentState(self)
         self._instructions = instructions
+        self._told = ""  # the session that they were said to
         self._tools: list[Tool] = list(tools)
         self._options = options
         self._runner: asyncio.Runner
@@ -117,7 +118,8 @@ class Agent:
         if self._hermes is None:
             self._runner, self._hermes = asyncio.Runner(), self._begun()
             self._thread = ThreadPoolExecutor(1, "hermes-agent") if asyncio._get_running_loop() else None
-        where: HowTurn = {"session": self.session, "origin": self.name, "system": self._instructions}
+        said = bool(self.session) and self.session == self._told
+        where: HowTurn = {"session": self.session, "origin": self.name, "system": "" if said else self._instructions}
         if not self._options.get("toolsets"):
             # By both its names: a name alone may be that of a toolset of the plugins', which is not meant.
             where["bounds"] = TurnBounds(tools=tuple(f"{tool.toolset}/{tool.name}" for tool in self._tools))
@@ -127,7 +129,7 @@ class Agent:
             from hermes_agent.typed import run
 
             answer = self._play(run(self._hermes, message, returns=returns, tries=tries, **where))
-        self.session, self._instructions = answer.session, ""  # said once, they stand in it
+        self.session = self._told = answer.session
         return answer
 
     def close(self) -> None:
