@@ -56,7 +56,8 @@ class Typed(FakePlatform):
         await asyncio.Event().wait()
 
 
-async def test_what_a_host_did_not_take_before_it_died_is_said_again(capsys: pytest.CaptureFixture[str]) -> None:
+async def at_a_host(*frames: bytes) -> int:
+    """Serve a screen at a host that hears both messages, says these frames, and dies; the exit status."""
     mine, host = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=mine)
     its, answers = await asyncio.open_connection(sock=host)
@@ -69,12 +70,26 @@ async def test_what_a_host_did_not_take_before_it_died_is_said_again(capsys: pyt
     serving = asyncio.create_task(Elsewhere(who, Typed(), "s1", reader, Line(writer), **known).serve())
     while b"the second" not in await its.readline():
         pass
-    answers.write(frame(ack="sec"))
+    answers.write(b"".join(frames))
     await answers.drain()
+    if len(frames) == 1:
+        answers.close()
+    status = await serving
     answers.close()
-    assert await serving == 1
+    return status
+
+
+async def test_what_a_host_did_not_take_before_it_died_is_said_again(capsys: pytest.CaptureFixture[str]) -> None:
+    assert await at_a_host(frame(ack="sec")) == 1
     told = capsys.readouterr().err
     assert "say it again: the first" in told
     assert "\x1b" not in told
     assert "the second" not in told
     assert "hermes -r s1" in told
+
+
+async def test_a_host_that_is_not_understood_ends_the_screen_with_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    assert await at_a_host(frame(ack="fir"), frame(status={"session": "s1"})) == 1, (
+        "it does not wait for what comes next"
+    )
+    assert "of another version" in capsys.readouterr().err

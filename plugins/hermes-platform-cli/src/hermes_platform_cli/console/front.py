@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["carry"]
 
 _STARTED = 1.0  # seconds after which garbage is collected again: what starts is imported by then
+_TOLD = 500  # characters of what broke a screen
 _WRITES = 1.5  # seconds for what threads still write once all is over
 
 
@@ -41,6 +42,11 @@ def carry(program: str, _home: str, connection: socket.socket, offer: Mapping[st
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
         return 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+    except Exception as error:  # noqa: BLE001 - what runs goes on at the host
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:_TOLD]
+        sys.stderr.write(f"This screen broke: {told}\nNothing that was stored is lost: go on with {program} --cli -c\n")
+        sys.stderr.flush()
+        return 1
 
 
 class _Screen:
