@@ -119,6 +119,19 @@ def test_a_function_may_ask_for_its_context():
         assert answer.usage is not None
 
 
+def test_instructions_are_said_once_to_a_session_that_is_there():
+    with agent(instructions="Be a pirate.") as helper:
+        session = helper.run("hello").session
+    with agent(instructions="Be a monk.", session=session) as helper:
+        helper.run("one")
+        helper.run("two")
+        past = helper._play(helper._hermes.sessions.past(helper._hermes.owner, session))
+    said = [part.text for message in past if message.role == "user" for part in message.parts]
+    assert ["Be a monk." in text for text in said].count(True) == 1
+    assert said[-1] == "two"
+    assert not any("pirate" in text for text in said)
+
+
 def test_it_works_where_a_loop_runs_already():
     async def notebook():
         with agent() as helper:
@@ -150,6 +163,26 @@ def test_a_name_that_another_tool_has_is_said_before_anything_runs():
     helper.register_tool(terminal)
     with pytest.raises(UserError, match="Another tool is called terminal"):
         helper.run("hello")
+
+
+def test_it_has_no_tools_but_its_own_whatever_they_are_called():
+    def files(where: str) -> str:
+        """List what is filed."""
+        return f"filed {where}"
+
+    def said(**options):
+        with agent(**options) as helper:
+            helper.register_tool(files)
+            texts = helper.run('use the tool files with {"where": "here"}').text, helper.run("list the files").text
+            return *texts, {(call.name, call.outcome) for call in helper.state.tool_history}
+
+    own, listed, calls = said()
+    assert "filed here" in own
+    assert "this turn may not use it" in listed
+    assert ("files", "ok") in calls
+    assert ("list_files", "ok") in said(toolsets=["files"])[2]
+    with pytest.raises(UserError, match="toolsets is a list"):
+        agent(toolsets="files")
 
 
 def test_one_that_is_at_work_says_so_to_another_thread_and_to_its_own_tools():

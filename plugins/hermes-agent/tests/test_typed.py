@@ -46,6 +46,15 @@ class Model(pydantic.BaseModel):
     people: int = pydantic.Field(gt=0)
 
 
+@dataclass
+class Few:
+    many: int
+
+    def __post_init__(self) -> None:
+        assert self.many < 9, "few are less than nine"
+        self.word = ["none", "one", "two", "three"][self.many]
+
+
 class Country(pydantic.BaseModel):
     cities: list[Model]
 
@@ -82,7 +91,9 @@ MISFITS = [
     (Model, '{"name": "Oslo", "people": 0}', "greater than 0"),
     (Row, '{"name": "Oslo", "people": NaN}', "NaN"),
     (list[int], "[1, 2]", "object"),
-    (Place, "[" * 100_000, ""),
+    (Place, "[" * 100_000, "nested"),
+    (Few, '{"many": 9}', "less than nine"),
+    (Few, '{"many": 5}', "IndexError"),
 ]
 
 

@@ -117,6 +117,16 @@ def test_what_a_host_offers_is_carried(said_by: Any) -> None:
     [
         ([{"ok": 1, "version": "1.0.0"}], True),
         ([{"ok": 1, "fronts": FRONTS + 1}, {"carry": CARRY, "status": 7}], True),
+        ([{"ok": 1, "fronts": FRONTS}, {"carry": "hermes_front.nothing:carry"}], True),
+        ([{"ok": 1, "fronts": FRONTS}, {"carry": "hermes_front.screen:nothing"}], True),
+        ([{"ok": 1, "fronts": FRONTS}, {"carry": ""}], False),
+        (
+            [
+                {"ok": 1, "fronts": FRONTS, "anew": "another version"},
+                {"carry": "hermes_platform_cli.console.front:carry", "owner": {}, "platforms": [{"front": "x:y"}]},
+            ],
+            True,
+        ),
         ([{"no": "version", "version": "0.9"}], False),  # the command says so
         ([{"ok": 1, "fronts": FRONTS}, {"no": "There is no session named 'x'."}], False),
         ([{"ok": 1, "fronts": FRONTS}], False),

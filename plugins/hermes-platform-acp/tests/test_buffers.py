@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from hermes_acp_wire.peer import NOT_FOUND, Gone, RpcError
+from hermes_core.types import Feature, ToolCall, ToolResult
 from hermes_platform_acp.buffers import Buffers
 from hermes_platform_acp.cards import Card
 from hermes_platform_acp.shapes import V1
+from hermes_platform_acp.watching import after
 
 from .conftest import House, calls, says
 
@@ -83,6 +85,39 @@ async def test_a_call_does_not_begin_where_what_was_typed_cannot_be_saved(tmp_pa
     assert verdict is not None
     assert (verdict.outcome, Path(path).read_text()) == ("deny", "one\n")
     assert "ask the person to save it" in verdict.reason
+
+
+async def test_of_unsaved_files_it_is_told_only_what_a_call_says_that_it_looks_at(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.txt")
+    Path(path).write_text("on the disk\n")
+    conversation: Any = SimpleNamespace(buffers=Editor(**{path: "typed\n"}).session(FS))
+    call, result = ToolCall(id="c", name="x", arguments={"path": path}), ToolResult(call_id="c", name="x", parts=())
+    here: Any = SimpleNamespace(features=frozenset({Feature.LOCAL}), cwd=str(tmp_path))
+
+    async def told(*keys: str) -> str:
+        return str(await after(conversation, call, result, here, looked=frozenset(keys)))
+
+    assert "typed" in await told("file:a.txt")
+    assert "typed" in await told(f"file:{path}")
+    (tmp_path / "link").symlink_to(tmp_path)
+    here.cwd = str(tmp_path / "link")
+    call = ToolCall(id="c", name="x", arguments={"path": "a.txt"})
+    conversation.buffers = Editor(**{f"{here.cwd}/a.txt": "typed\n"}).session(FS)
+    assert "typed" in await told(f"file:{path}"), "the editor knows it by the name that the session has for its folder"
+    assert await told() == await told("host:example.org") == "None", "a server's tool may have an argument path, too"
+
+
+async def test_a_call_does_not_begin_where_the_editor_is_silent(tmp_path: Path) -> None:
+    class Silent(Editor):
+        async def request(self, method: str, params: Mapping[str, Any]) -> Any:
+            raise TimeoutError
+
+    (tmp_path / "a.txt").write_text("one\n")
+    buffers = Silent().session(FS)
+    verdict = await buffers.begin("c", [str(tmp_path / "a.txt")])
+    assert verdict is not None
+    assert "did not say in time" in verdict.reason
+    assert await buffers.unsaved([str(tmp_path / "a.txt")]) == "", "what is only read waits for nobody"
 
 
 def test_an_editor_without_files_is_asked_nothing() -> None:

@@ -57,7 +57,7 @@ def written(house: House, words: str) -> list[Path]:
 
 @pytest.mark.long
 async def test_they_work_for_their_session_behind_the_wall_once_a_person_said_yes(house: House, server: Any) -> None:
-    house.script(calls("mcp__my-clock__echo"), says("Done."), says("No such thing."))
+    house.script(calls("mcp__my-clock__echo"), says("Done."), says("No such thing."), says("Nor here."))
     editor = await house.editor()
     editor.permit = lambda _: "session"
     session = (await editor.ask("session/new", cwd=str(house.work), mcpServers=[server]))["sessionId"]
@@ -75,6 +75,10 @@ async def test_they_work_for_their_session_behind_the_wall_once_a_person_said_ye
     assert "mcp__my-clock__echo" in offered(house, -2)
     assert "mcp__my-clock__echo" not in offered(house), "they are its session's alone"
     assert len(editor.asked) == 1
+    await editor.ask("session/close", sessionId=session)
+    await editor.ask("session/load", sessionId=session, cwd=str(house.work), mcpServers=[])
+    await editor.say(session, "and now?")
+    assert "mcp__my-clock__echo" not in offered(house), "they were for what is closed"
     await editor.stop()
     assert written(house, KEY) == []
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from prompt_toolkit.input import PipeInput, create_pipe_input
@@ -12,7 +13,7 @@ from prompt_toolkit.output import DummyOutput
 
 from hermes_core.errors import UserError
 from hermes_core.testing import FakeConsole
-from hermes_core.types import Chat, Ended, Envelope, Message, Question, Said, Started, Text, Usage
+from hermes_core.types import Chat, Ended, Envelope, Message, Noticed, Question, Said, Started, Text, Usage
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.platform import Cli
 from hermes_platform_cli.streams import Streams
@@ -101,6 +102,12 @@ async def test_a_notice_is_shown_above_an_open_prompt(talk: Talk) -> None:
     )
     await talk.cli.send(Chat("main"), Message(role="assistant", parts=[Text(text="By the way.")]), "k")
     assert "By the way." in talk.seen
+    assert full is not None
+    assert full._prompt is not None
+    above = full._prompt.above = AsyncMock(wraps=full._prompt.above)  # type: ignore[union-attr]
+    await talk.cli.show("main", Noticed(text="› from another screen"))
+    assert "› from another screen" in talk.seen
+    above.assert_awaited_once()
     talk.keys.send_text("this\r")
     assert text_of(await following) == "keep this"
 

@@ -1,7 +1,7 @@
 """A room: who looks on, and a question that nobody at a screen answers."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from hermes_core.errors import UserError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
 from hermes_core.testing.contract_base import manifest_path
-from hermes_core.types import Message, Principal, Question, Session, Target, Verdict
+from hermes_core.types import Event, Message, Principal, Question, Said, Session, Target, Verdict
 from hermes_platform_host import rooms
 from hermes_platform_host.rooms import Room
 
@@ -143,3 +143,26 @@ async def test_a_yes_on_its_way_is_for_no_question_that_came_meanwhile(
         later.cancel()
         await asyncio.wait({later})
         room._settled = 0.0  # as long after
+
+
+async def test_whoever_plays_is_told_that_what_they_chose_holds_no_more(
+    ctx: PluginContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, told, me = [True], list[Any](), object()
+    monkeypatch.setattr(rooms, "tighten", lambda *_: bool(chosen) and chosen.pop())
+    room, begun, over = Room(ctx, "s"), asyncio.Event(), asyncio.Event()
+
+    async def turn() -> AsyncGenerator[Event, None]:
+        begun.set()
+        await over.wait()
+        yield Said(text="of my own turn")
+
+    room.listen(told.append, by=me)
+    room.play(turn(), by=me)
+    await begun.wait()
+    room.enter()
+    over.set()
+    await room.rest()
+    assert [one.text for one in told if one] == [
+        "What needs a yes here is asked again: not only who chose otherwise is here."
+    ]

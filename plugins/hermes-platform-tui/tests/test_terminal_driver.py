@@ -121,6 +121,27 @@ async def test_keys_come_in_and_all_modes_go_back(terminal: Terminal) -> None:
     assert terminal.shown.rindex(b"\x1b[?1049l") > terminal.shown.rindex(b"\x1b[?1049h")
 
 
+async def test_a_line_that_was_typed_before_the_terminal_was_ours_is_sent_by_its_enter(terminal: Terminal) -> None:
+    keys: list[str] = []
+
+    class Told(Small):
+        def on_input_submitted(self, event: Input.Submitted) -> None:
+            keys.append(event.value)
+
+    app = Told()
+    terminal.type(b"when?\r")
+
+    async def leave() -> None:
+        await until(lambda: keys)
+        terminal.type(b"\n")  # this one is the key for another line
+        terminal.type(b"!")
+        await until(lambda: app.query_one(Input).value.endswith("!"))
+        app.exit()
+
+    assert await drive(terminal, app, leave) is None
+    assert keys == ["when?"]
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"])
 async def test_a_signal_ends_it_in_order(terminal: Terminal, name: str) -> None:
     app, left = Small(), []

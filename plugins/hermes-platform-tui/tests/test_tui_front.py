@@ -91,6 +91,34 @@ async def test_what_is_typed_before_anybody_carries_it_is_kept(tmp_path: Path) -
     await platform.close()
 
 
+@pytest.mark.parametrize("fails", [True, False])
+async def test_words_that_may_be_a_screen_of_a_plugin_are_said_where_the_host_tells_of_none(
+    tmp_path: Path, fails: bool
+) -> None:
+    asked = asyncio.Event()
+
+    async def ask(what: str, given: Mapping[str, Any]) -> Any:
+        assert (what, given) == ("screens", {"service": "board"})
+        asked.set()
+        if fails:
+            raise HermesError("The plugin is broken.")
+        await asyncio.Event().wait()
+
+    screen = Screen(Config(history=False), Distant(ways(tmp_path, ask=ask)), headless=True, size=(80, 24))
+    await screen.draw({"session": "", "cwd": "/somewhere"})
+    platform = screen.platform()
+    await platform.open(FakeConsole())
+    heard = platform.receive()
+    platform.app.view.say("/board view")
+    await asked.wait()
+    if not fails:
+        platform.app.overlays._begin(asyncio.Event().wait)  # type: ignore[arg-type]  # another screen, meanwhile
+    envelope = await anext(heard)
+    assert "".join(part.text for part in envelope.message.parts if isinstance(part, Text)) == "/board view"
+    await heard.aclose()  # type: ignore[attr-defined]  # it is a generator
+    await platform.close()
+
+
 async def test_past_conversations_come_as_they_are(tmp_path: Path) -> None:
     manifest = read_manifest(manifest_path("hermes_platform_tui"))
     sessions, owner = FakeSessions(manifest), Principal()

@@ -42,8 +42,9 @@ class Agent:
             await asyncio.sleep(3600)
         if task == "fail":
             raise RpcError(-32000, "log in first")
-        if task == "ask":
-            options = [{"optionId": k, "name": k, "kind": k} for k in ("allow_always", "allow_once", "reject_once")]
+        if task in ("ask", "ask for good"):
+            kinds = ("allow_always", *(["allow_once"] if task == "ask" else []), "reject_once")
+            options = [{"optionId": k, "name": k, "kind": k} for k in kinds]
             words = {"type": "content", "content": {"type": "text", "text": "Tidies up."}}
             call = {"toolCallId": "1", "title": "Tidy", "content": [words], "rawInput": {"command": "rm everything"}}
             told = await self.peer.request(

@@ -108,6 +108,7 @@ async def test_what_it_asks_is_put_to_our_person_and_a_yes_is_for_once(house: An
     [question] = here.asked
     assert "rm everything" in question.subject
     assert question.choices == ("once", "deny")
+    assert "allow" not in (await here.have("ask for good")).partition(": ")[2], "more than once was not asked for"
 
 
 async def test_how_it_fails_is_told(house: Any) -> None:

@@ -2,12 +2,15 @@
 
 import json
 import os
+import sys
 
 import pytest
 
 from hermes_core.errors import UserError
+from hermes_core.types import Session
+from hermes_tool_mcp.beginning import met
 from hermes_tool_mcp.config import ServerSettings
-from hermes_tool_mcp.given import Given, kept_as, read, sweep, without_secrets
+from hermes_tool_mcp.given import Given, give, kept_as, read, sweep, without_secrets
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
 from hermes_tool_mcp.place import _named
 
@@ -96,6 +99,16 @@ def test_what_is_kept_for_one_goes_when_nobody_was_given_it_for_a_month(servers)
     sweep(ctx)
     assert {path.name for path in made if path.exists()} == {"given-2", "own"}
     assert len([path for path in made if path.exists()]) == 6
+
+
+async def test_what_one_says_as_it_fails_is_logged_without_what_it_was_given(servers, caplog):
+    ctx = servers().ctx
+    told = "import os, sys; sys.exit('not with ' + os.environ['KEY'])"
+    given = Given(command=sys.executable, args=["-c", told], env={"KEY": "four-seven-eleven"}, wall=False)
+    give(ctx, "s", {"x": given})
+    await met(ctx, Session(id="s", origin="acp", owner=ctx.owner))
+    assert "not with [KEY]" in caplog.text
+    assert "four-seven-eleven" not in caplog.text
 
 
 async def test_two_with_different_keys_are_two_connections(servers):

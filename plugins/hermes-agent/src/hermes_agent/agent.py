@@ -74,11 +74,16 @@ class Agent:
             instructions: What is added to the prompt of a new session, and said to one that is there.
             tools: Tools of its own, beside the functions that are registered.
             options: As of ``Hermes``.
+
+        Raises UserError where ``toolsets`` is one text.
         """
+        if isinstance(options.get("toolsets"), str):  # else each letter of it would be one
+            raise UserError("toolsets is a list of names.", hint=f'Such as toolsets=["{options["toolsets"]}"].')
         self.name = name
         self.session = session
         self.state = AgentState(self)
         self._instructions = instructions
+        self._told = ""  # the session that they were said to
         self._tools: list[Tool] = list(tools)
         self._options = options
         self._runner: asyncio.Runner
@@ -113,16 +118,18 @@ class Agent:
         if self._hermes is None:
             self._runner, self._hermes = asyncio.Runner(), self._begun()
             self._thread = ThreadPoolExecutor(1, "hermes-agent") if asyncio._get_running_loop() else None
-        where: HowTurn = {"session": self.session, "origin": self.name, "system": self._instructions}
+        said = bool(self.session) and self.session == self._told
+        where: HowTurn = {"session": self.session, "origin": self.name, "system": "" if said else self._instructions}
         if not self._options.get("toolsets"):
-            where["bounds"] = TurnBounds(tools=tuple(tool.name for tool in self._tools))
+            # By both its names: a name alone may be that of a toolset of the plugins', which is not meant.
+            where["bounds"] = TurnBounds(tools=tuple(f"{tool.toolset}/{tool.name}" for tool in self._tools))
         if returns is None:
             answer = self._play(self._hermes.run(message, **where))
         else:
             from hermes_agent.typed import run
 
             answer = self._play(run(self._hermes, message, returns=returns, tries=tries, **where))
-        self.session = answer.session
+        self.session = self._told = answer.session
         return answer
 
     def close(self) -> None:

@@ -70,8 +70,12 @@ class Shape(Generic[T]):
         """Say what is wrong with an answer, for the model; empty where nothing is. Keeps its value."""
         try:
             self.value, self.fits = self.read(text), True
-        except (ValueError, TypeError, RecursionError, OverflowError) as error:
-            return str(error)[:_TOLD] or "it is nested too deeply"
+        except RecursionError:
+            return "it is nested too deeply"
+        except (ValueError, TypeError) as error:
+            return str(error)[:_TOLD] or type(error).__name__
+        except (AssertionError, ArithmeticError, LookupError) as error:  # a class refuses by them, too
+            return f"{type(error).__name__}: {error}"[:_TOLD]
         return ""
 
     def read(self, text: str) -> T:

@@ -9,10 +9,11 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["FRONTS", "through_host", "wanted"]
+__all__ = ["FRONTS", "strange", "through_host", "wanted"]
 
 FRONTS = 1  # of what is said about screens; a host that says another number, or none, is of another version
 _PATIENCE = 1.0  # seconds for a host to say whether it serves this terminal
@@ -71,24 +72,39 @@ def through_host(name: str, version: str, words: "list[str]") -> "int | None":
             lines = iter(Lines(connection))
             said = next(lines, {})
             if said.get("ok") and said.get("fronts") != FRONTS:
-                sys.stderr.write(
-                    "The host of this home is of another version than this program, which starts slower for it.\n"
-                    f"Begin it anew: {name} gateway stop, then {name} gateway start\n"
-                )
+                strange(name, said)
             elif said.get("ok"):
-                offer = next(lines, {})
+                offer = {**next(lines, {}), "anew": said.get("anew")}
     except (OSError, ValueError):
         offer = {}
     if not offer.get("carry"):  # why is said by who does it without this
         connection.close()
         return None
-    from importlib import import_module
-
-    module, _, function = offer["carry"].partition(":")
-    status: int | None = getattr(import_module(module), function)(name, home, connection, offer)
+    status = _carried(name, home, connection, offer)
     if status is None:
         connection.close()
     return status
+
+
+def _carried(name: str, home: str, connection: "socket.socket", offer: "Mapping[str, Any]") -> "int | None":
+    from importlib import import_module
+
+    module, _, function = str(offer["carry"]).partition(":")
+    try:
+        carry = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError):
+        strange(name, offer)
+        return None
+    status: int | None = carry(name, home, connection, offer)
+    return status
+
+
+def strange(name: str, said: "Mapping[str, Any]") -> None:
+    """Say that a host speaks otherwise than this program, and how it is begun anew, where it said that."""
+    anew = said.get("anew") or f"Begin it anew: {name} gateway stop, then {name} gateway start"
+    sys.stderr.write(
+        f"The host of this home is of another version than this program, which starts slower for it.\n{anew}\n"
+    )
 
 
 def _utf8(word: str) -> str:

@@ -33,11 +33,12 @@ async def begin_tool_call(
 
 @hookimpl
 async def transform_tool_result(
-    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace, looks: bool
-) -> ToolResult | None:
+    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace,
+    looks: bool, touches: frozenset[str],
+) -> ToolResult | None:  # fmt: skip
     """Say what of a file is not saved in an editor, and show it there what became of one."""
     if session.id not in ctx.state.get("open", {}):
         return None
     from hermes_platform_acp.watching import after
 
-    return await after(ctx.state["open"][session.id], call, result, workspace, looks=looks)
+    return await after(ctx.state["open"][session.id], call, result, workspace, looked=touches if looks else None)

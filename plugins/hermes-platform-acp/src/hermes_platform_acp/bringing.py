@@ -124,8 +124,14 @@ class Bringing:
                 )
                 return
             agreed = await self._agreed(asking)
-            if [one.row for one in agreed] != [one.row for one in self._given]:
+            if agreed != [*self._given]:
                 await self._give(agreed)
+
+    async def take_back(self) -> None:
+        """Have the session go without them: whoever opens it again brings their own."""
+        async with self._one:
+            if self._given:
+                await self._give(())
 
     async def _give(self, servers: Sequence[Brought]) -> None:
         text = json.dumps({one.name: dict(one.row) for one in servers})

@@ -55,15 +55,18 @@ class Buffers:
     async def begin(self, call: str, paths: list[str]) -> Verdict | None:
         """Have saved what a call is about to change; a refusal where that cannot be."""
         known = self._before[call] = {}
+        editor = self._conversation.agent.editor
         for path in paths[:_FILES]:
-            disk, here = await asyncio.to_thread(read_file, path), await self._read(path)
+            try:
+                disk, here = await asyncio.to_thread(read_file, path), await self._read(path, silent=False)
+            except TimeoutError:  # what it has may be saved later, over what the call is about to write
+                return Verdict(outcome="deny", reason=f"{editor} did not say in time what it has of {path}; try again")
             if disk is None or here is None:
                 continue
             if not _same(disk, here):
                 saved = self._writes and await self._write(path, here)
                 disk = await asyncio.to_thread(read_file, path)
                 if not saved or disk is None or not _same(here, disk):
-                    editor = self._conversation.agent.editor
                     reason = f"{path} has changes in {editor} that are not saved; ask the person to save it first"
                     return Verdict(outcome="deny", reason=reason)
             known[path] = here
@@ -82,22 +85,29 @@ class Buffers:
                 await self._write(path, disk)
         return "\n".join(told)
 
-    async def _read(self, path: str) -> str | None:
-        """Return the text of a file in the editor; None where it has none to tell of."""
-        told = await self._ask("fs/read_text_file", {"path": path})
+    async def _read(self, path: str, *, silent: bool = True) -> str | None:
+        """Return the text of a file in the editor; None where it has none to tell of. Raises as ``_ask``."""
+        told = await self._ask("fs/read_text_file", {"path": path}, silent=silent)
         content = told.get("content") if isinstance(told, dict) else None
         return content if isinstance(content, str) else None
 
     async def _write(self, path: str, text: str) -> bool:
         return await self._ask("fs/write_text_file", {"path": path, "content": text}) is not None
 
-    async def _ask(self, method: str, params: Mapping[str, str]) -> object:
-        """Ask the editor; None where it does not do it, or not in time."""
+    async def _ask(self, method: str, params: Mapping[str, str], *, silent: bool = True) -> object:
+        """Ask the editor; None where it does not do it, or not in time.
+
+        Unless that may be passed over in silence, raises TimeoutError where it does not answer in time.
+        """
         conversation = self._conversation
         try:
             async with asyncio.timeout(_PATIENCE):
                 said = await conversation.agent.peer.request(method, {"sessionId": conversation.session.id, **params})
-        except (RpcError, Gone, TimeoutError):  # such as a file that is no file of its project
+        except TimeoutError:
+            if not silent:
+                raise
+            return None
+        except (RpcError, Gone):  # such as a file that is no file of its project
             return None
         return said or {}
 

@@ -121,6 +121,7 @@ class Conversation:
         """Stop what runs, and let go of what the session holds here."""
         await self.cancel()
         async with self._turn:
+            await self.bringing.take_back()
             await self.ctx.host.turns.let_go(self.session.id)
 
     async def replay(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.kinds import Console
-from hermes_core.types import Event, Message, Question, Verdict
+from hermes_core.types import Event, Message, Noticed, Question, Verdict
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.screen import DIM, RESET, Screen
 from hermes_platform_cli.streams import Sink, Streams
@@ -146,7 +146,13 @@ class Full:
             self._held.append(show)
 
     async def show(self, event: Event) -> None:
-        """Show an event; an open prompt gives way and comes back after the turn with what was typed."""
+        """Show an event; an open prompt gives way and comes back after the turn with what was typed.
+
+        What another screen says where no turn runs stands above it, as there is nothing to give way to.
+        """
+        if isinstance(event, Noticed) and self._held is None and self._prompt is not None and self._prompt.open:
+            await self._prompt.above(lambda: self._event_now(event))
+            return
         if self._prompt is not None and not self._gone.is_set():
             self._prompt.withdraw()
             await self._gone.wait()
@@ -243,6 +249,10 @@ class Full:
 
     def _message_now(self, message: Message) -> None:
         self.view.message(message)
+        self.view.paint()
+
+    def _event_now(self, event: Event) -> None:
+        self.view.show(event)
         self.view.paint()
 
     def _trouble(self, text: str) -> None:

@@ -126,7 +126,8 @@ class Room:
         With ``joined`` another terminal comes that is no listener.
         """
         if self._tightened(joined=joined):
-            self.tell(Noticed(text="What needs a yes here is asked again: not only who chose otherwise is here."))
+            words = "What needs a yes here is asked again: not only who chose otherwise is here."
+            self.tell(Noticed(text=words), aloud=True)  # who plays a turn did choose it
 
     def kept(self) -> str:
         """Be as strict after a slash command; what is said instead of its words where it chose otherwise."""
@@ -231,9 +232,12 @@ class Room:
         elif isinstance(event, _SHOWN) and len(self.past) < _MOST:
             self.past.append(event)
 
-    def tell(self, one: "Event | Mapping[str, Any] | None") -> None:
-        """Let all who are here know of something; None: nothing plays any more."""
-        aloud = one is None or isinstance(one, dict) or self.by is None
+    def tell(self, one: "Event | Mapping[str, Any] | None", *, aloud: bool = False) -> None:
+        """Let all who are here know of something; None: nothing plays any more.
+
+        ``aloud`` is an event that is not of what plays: also who shows those by themselves is told.
+        """
+        aloud = aloud or one is None or isinstance(one, dict) or self.by is None
         for told, by in list(self._listeners.items()):
             if aloud or by is not self.by:
                 told(one)

@@ -134,7 +134,7 @@ class Serving(Service):
                 return
             env: Mapping[str, str] = told["env"]
             caller.set(env)
-            screen.send(ok=1, version=__version__, fronts=FRONTS)
+            screen.send(ok=1, version=__version__, fronts=FRONTS, anew=self._anew)
             cwd = str(told.get("cwd") or "")
             if told.get("do") == "front":
                 await fronts(told, self._ctx, self.rooms, screen, said, cwd)

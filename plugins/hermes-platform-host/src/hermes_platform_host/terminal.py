@@ -52,6 +52,8 @@ class Terminal:
             except KeyboardInterrupt:
                 with contextlib.suppress(OSError):
                     self._connection.sendall(frame(interrupt=1))
+            except (OSError, ValueError):  # killed with something unread, or in the middle of a frame
+                return self._lost()
 
     def _typed(self) -> bool:
         """Send what the person typed; False once there is nothing more."""

@@ -1,5 +1,6 @@
 """Everything that opens above a conversation, and the commands that open it."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
@@ -75,7 +76,15 @@ class Overlays:
 
     async def _opens_later(self, distant: Distant, service: str, screen: str, otherwise: Callable[[], None]) -> None:
         """Ask the host which screens a plugin has, and open a kernel only for one that is there."""
-        if screen not in await distant.screens_of(service):
+        try:
+            there = screen in await distant.screens_of(service)
+        except HermesError:  # the command of that name says what is wrong
+            there = False
+        except asyncio.CancelledError:  # another screen was wanted meanwhile; what was typed is not lost for it
+            if self._app.is_running:
+                otherwise()
+            raise
+        if not there:
             otherwise()
         elif not self._push_plugin(await self._app.whole(), service, screen):
             self._app.notify(f"{service} {screen} cannot be opened here.", severity="error", markup=False)

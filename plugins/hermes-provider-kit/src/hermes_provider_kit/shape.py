@@ -8,13 +8,32 @@ __all__ = ["named", "wanted"]
 
 NAME = "answer"
 # What strict mode knows nothing of: https://developers.openai.com/api/docs/guides/structured-outputs.
-UNKNOWN = frozenset({"allOf", "oneOf", "not", "if", "default", "patternProperties", "propertyNames", "uniqueItems"})
+UNKNOWN = frozenset(
+    {
+        *("allOf", "oneOf", "not", "if", "then", "else", "default", "prefixItems", "contains", "uniqueItems"),
+        *("patternProperties", "propertyNames", "unevaluatedProperties", "dependentRequired", "dependentSchemas"),
+    }
+)
+FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 
 
 def wanted(request: Request) -> dict[str, JSON]:
-    """Give the schema of a request; empty where any text will do."""
+    """Give the schema of a request; empty where any text will do.
+
+    What is said beside a reference is left out: services refuse it, and the words of the request say it.
+    """
     schema = request.options.get("schema")
-    return dict(schema) if isinstance(schema, Mapping) else {}
+    return {name: _bare(one) for name, one in schema.items()} if isinstance(schema, Mapping) else {}
+
+
+def _bare(value: JSON) -> JSON:
+    if isinstance(value, list):
+        return [_bare(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if isinstance(reference := value.get("$ref"), str):
+        return {"$ref": reference}
+    return {name: _bare(one) for name, one in value.items()}
 
 
 def named(schema: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -25,12 +44,13 @@ def named(schema: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _closed(value: JSON) -> JSON:
-    """Let no field stand in an object that is not named there, where the schema does not say."""
+    """Let no field stand in an object that is not named there, where the schema does not say; see FORMATS."""
     if isinstance(value, list):
         return [_closed(one) for one in value]
     if not isinstance(value, Mapping):
         return value
-    made = {name: _closed(one) for name, one in value.items()}
+    strange = isinstance(form := value.get("format"), str) and form not in FORMATS
+    made = {name: _closed(one) for name, one in value.items() if not (strange and name == "format")}
     return {**made, "additionalProperties": False} if _is_object(made) and "additionalProperties" not in made else made
 
 

@@ -175,7 +175,8 @@ class Child:
         question = Question(id=uuid4().hex, kind="approval", subject=subject, choices=("once", "deny"))
         self._worker.step(f"asks: {subject}")
         verdict = await self._context.ask(question)
-        kinds = ("allow_once", "allow_always") if verdict.outcome == "allow" else ("reject_once", "reject_always")
+        # What the person was asked is this once: an agent that offers more alone is not told more.
+        kinds = ("allow_once",) if verdict.outcome == "allow" else ("reject_once", "reject_always")
         found = next((one for kind in kinds for one in options if one.get("kind") == kind), None)
         return {"outcome": "selected", "optionId": found["optionId"]} if found else {"outcome": "cancelled"}
 

@@ -8,7 +8,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import Session
 from hermes_tool_mcp.config import ServerSettings
-from hermes_tool_mcp.given import given_to
+from hermes_tool_mcp.given import given_to, hidden
 from hermes_tool_mcp.known import closed_to, lists_of, servers_of
 
 __all__ = ["asked_for_the_first_time", "let_go"]
@@ -77,7 +77,7 @@ async def _met(ctx: PluginContext, session: Session, name: str, server: ServerSe
     try:
         await pool_of(ctx).hold(session.id, name, server, session.owner, folder).client()
     except HermesError as error:
-        ctx.log.warning("%s", error.text)
+        ctx.log.warning("%s", hidden(server, error.text))  # what it said last is among that
 
 
 async def let_go(ctx: PluginContext, session: Session) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import JSON, Choice, Message, Session, SlashCommand, Text
+from hermes_tool_mcp.given import hidden
 from hermes_tool_mcp.known import closed_to, lists_of, servers_of
 
 __all__ = ["slash_commands"]
@@ -71,16 +72,16 @@ def _arguments(name: str, prompt: Mapping[str, JSON], words: Sequence[str]) -> d
 async def _written(ctx: PluginContext, session: Session, server: str, prompt: str, arguments: dict[str, str]) -> str:
     from hermes_tool_mcp.pool import pool_of
 
-    pool, holder = pool_of(ctx), f"prompt {session.id}"
+    pool, holder, given = pool_of(ctx), f"prompt {session.id}", servers_of(ctx, session.id)[server]
     folder = session.cwd if session.backend in ("", "local") else ""
     try:
-        connection = pool.hold(holder, server, servers_of(ctx, session.id)[server], session.owner, folder)
+        connection = pool.hold(holder, server, given, session.owner, folder)
         answer: Any = await connection.use(lambda client: client.get_prompt(prompt, arguments))
     except ToolError as error:
-        raise UserError(error.text, hint=error.hint) from error
+        raise UserError(hidden(given, error.text), hint=error.hint) from error
     finally:
         await pool.release(holder)
-    return "\n\n".join(_text(one.content) for one in answer.messages)
+    return hidden(given, "\n\n".join(_text(one.content) for one in answer.messages))
 
 
 def _text(content: Any) -> str:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.codec import message_from_json, message_to_json
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Platform
-from hermes_core.types import Chat, Envelope, Principal, Started
+from hermes_core.types import Chat, Envelope, Principal, Started, Text
 from hermes_platform_cli.commands.leaving import ENDED, Leaving
 from hermes_platform_cli.console.line import Line, RemoteConsole
+from hermes_platform_kit.clean import clean
 from hermes_platform_kit.spoken import (
     PROTOCOL,
     event_of_json,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST", "Elsewhere"]
 
 LARGEST = 64 << 20  # bytes of a frame of the host's
+_WORDS = 200  # characters of a message that the host may not have taken
 _LEAVES = 2.0  # seconds for the host to say that it heard that this terminal leaves
 
 
@@ -62,6 +64,7 @@ class Elsewhere:
         self._asked: dict[int, asyncio.Task[None]] = {}
         self._doing: set[asyncio.Task[None]] = set()
         self._status: int | None = None
+        self._why = ""  # it ended that way; told once the screen is gone, which would cover it
 
     async def serve(self, ctx: "PluginContext | None" = None) -> int:
         """Carry it until those on it leave, or the host ends; the exit status. ``ctx`` is there where a kernel is."""
@@ -80,6 +83,8 @@ class Elsewhere:
         self._line.say(console=PROTOCOL, platform=self._platform.name, session=self._session, stays=stays, commands=own)
         async with Leaving(ctx) as leaving:
             await self._serve(stays)
+        if self._why:
+            _say(self._why)
         if leaving.caught or not stays or self._line.gone:
             self._way_back()
         return ENDED if leaving.caught else self._status or 0
@@ -134,33 +139,43 @@ class Elsewhere:
 
     async def _read(self) -> None:
         """Take in what the host says: answers and facts at once, all else in its order."""
-        async for told in heard(self._reader):
-            if "re" in told:
-                self._line.answered(told)
-            elif "status" in told and self._console:
-                self._console.facts[told["chat"]] = told["status"]
-            elif "commands" in told:
-                self._commands = told["commands"]
-                if self._console:
-                    self._console.know(self._commands)
-            elif "opened" in told:
-                self._opened.set_result(told["opened"])
-                if self._console:
-                    self._console.know_first(told["opened"])
-            elif "e" in told:
-                _say(str(told["e"]).rstrip("\n"))
-            elif "no" in told or "x" in told:
-                if "no" in told:
-                    _say(f"The host does not carry this: {told['no']}.")
-                self._status = int(told.get("x", 1))
-                break
-            else:
-                self._told.put_nowait(told)
+        try:
+            async for told in heard(self._reader):
+                if not self._took(told):
+                    break
+        except (KeyError, TypeError, ValueError):  # nobody would hear the rest, and the screen would wait for it
+            self._why = "The host of this home says what is not understood here: it is of another version."
+            self._status = 1
         self._line.lost(died=self._status is None)
         self._status = 1 if self._status is None else self._status
         self._told.put_nowait(None)
         if not self._opened.done():
             self._opened.set_result({})
+
+    def _took(self, told: Mapping[str, Any]) -> bool:
+        """Take one frame in; False for the last. Raises KeyError, TypeError and ValueError for one of another kind."""
+        if "re" in told:
+            self._line.answered(told)
+        elif "status" in told and self._console:
+            self._console.facts[told["chat"]] = told["status"]
+        elif "commands" in told:
+            self._commands = told["commands"]
+            if self._console:
+                self._console.know(self._commands)
+        elif "opened" in told:
+            self._opened.set_result(told["opened"])
+            if self._console:
+                self._console.know_first(told["opened"])
+        elif "e" in told:
+            _say(str(told["e"]).rstrip("\n"))
+        elif "no" in told or "x" in told:
+            if "no" in told:
+                self._why = f"The host does not carry this: {told['no']}."
+            self._status = int(told.get("x", 1))
+            return False
+        else:
+            self._told.put_nowait(told)
+        return True
 
     async def _show(self) -> None:
         """Show what the host says, until it says no more."""
@@ -214,9 +229,16 @@ class Elsewhere:
 
         facts = self._console.facts if self._console else {}
         sessions = [one for chat in self._chats if (one := facts.get(chat, {}).get("session", ""))]
+        if self._line.gone and not sessions:  # nothing was said here, and yet it was shown
+            sessions = [self._session] if self._session else []
         with contextlib.suppress(OSError):  # the terminal may be gone
             if self._line.gone:
                 _say("The host ended. Nothing that was stored is lost.")
+                for envelope in self._sent.values():
+                    words = clean(
+                        " ".join("".join(p.text for p in envelope.message.parts if isinstance(p, Text)).split())
+                    )
+                    _say(f"It did not say that it took this, so say it again: {words[:_WORDS]}")
             elif any(self._working.values()) and sessions:
                 _say(f"What runs goes on at the host: {self._program} attach {sessions[-1]}")
             if back := way_back(self._program, sessions, cut=False):

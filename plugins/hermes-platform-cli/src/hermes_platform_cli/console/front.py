@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import HermesError, PluginError, UserError
+from hermes_front.screen import strange
 from hermes_platform_kit.front import Front, Ways
 
 if TYPE_CHECKING:
@@ -20,13 +21,18 @@ if TYPE_CHECKING:
 __all__ = ["carry"]
 
 _STARTED = 1.0  # seconds after which garbage is collected again: what starts is imported by then
+_TOLD = 500  # characters of what broke a screen
 _WRITES = 1.5  # seconds for what threads still write once all is over
 
 
 def carry(program: str, _home: str, connection: socket.socket, offer: Mapping[str, Any]) -> int | None:
     """Carry the first platform of a host's offer that fits this terminal; the exit status. None where none does."""
     screen = _Screen(program, offer)
-    front = screen.front()
+    try:
+        front = screen.front()
+    except (ImportError, AttributeError, KeyError, TypeError):
+        strange(program, offer)
+        return None
     if front is None:
         return None
     try:
@@ -36,6 +42,11 @@ def carry(program: str, _home: str, connection: socket.socket, offer: Mapping[st
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
         return 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+    except Exception as error:  # noqa: BLE001 - what runs goes on at the host
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:_TOLD]
+        sys.stderr.write(f"This screen broke: {told}\nNothing that was stored is lost: go on with {program} --cli -c\n")
+        sys.stderr.flush()
+        return 1
 
 
 class _Screen:

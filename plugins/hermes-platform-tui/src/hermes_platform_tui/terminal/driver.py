@@ -5,9 +5,11 @@ it, starts twice when it is continued without having been stopped, and dies of a
 """
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
+import struct
 import sys
 import termios
 from codecs import getincrementaldecoder
@@ -116,6 +118,7 @@ class TerminalDriver(LinuxDriver):
         self._on_lost = on_lost or app.exit
         self._told = False
         self._stopped = False
+        self._early = 0  # bytes of lines that were typed before the terminal was ours
 
     def write(self, data: str) -> None:
         """Write, unless the terminal is not ours now: what nobody takes up would fill Textual's queue and block."""
@@ -125,6 +128,7 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal."""
+        self._early = _lines_there(self.fileno)
         super().start_application_mode()  # type: ignore[no-untyped-call]
         # In the background Textual gives up early, and tries again when the process is continued.
         self.active = self._writer_thread is not None and self._writer_thread.is_alive()
@@ -170,6 +174,7 @@ class TerminalDriver(LinuxDriver):
                     data = os.read(self.fileno, _READ)
                     if not data:
                         raise OSError("the terminal was hung up")
+                    data, self._early = _sent(data, self._early), max(0, self._early - len(data))
                     self.take(parser.feed(text) if (text := pasted.feed(decode(data))) else ())
                 self.take(parser.tick())
         finally:
@@ -249,3 +254,24 @@ class TerminalDriver(LinuxDriver):
         if self.found is not None and self.is_foreground():
             with contextlib.suppress(OSError, termios.error):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.found)
+
+
+def _lines_there(fd: int) -> int:
+    """Return how many bytes of whole lines wait to be read: what was typed before anybody took each key."""
+    try:
+        if not termios.tcgetattr(fd)[3] & termios.ICANON:
+            return 0
+        count: int = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4))[0]
+    except (OSError, termios.error):
+        return 0
+    return count
+
+
+def _sent(data: bytes, early: int) -> bytes:
+    """Return what was read with the Enter that ended its first, ``early`` bytes as that key.
+
+    The system had made a line feed of it, which is the key for another line.
+    """
+    if 0 < early <= len(data) and data[early - 1 : early] == b"\n":
+        return data[: early - 1] + b"\r" + data[early:]
+    return data
