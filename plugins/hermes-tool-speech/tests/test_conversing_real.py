@@ -6,6 +6,7 @@ a turn, and by a line that is typed; the model is told where.
 
 import asyncio
 import contextlib
+import os
 import subprocess
 import wave
 
@@ -192,18 +193,19 @@ def recorders(folder):
     return [int(pid) for pid in (folder / "recorders").read_text().split()]
 
 
-def run(*words):
-    subprocess.run([str(word) for word in words], check=True, capture_output=True)
+def run(folder, *words):
+    apart = {**os.environ, "HOME": str(folder), "TMPDIR": str(folder)}  # sound libraries leave files there
+    subprocess.run([str(word) for word in words], check=True, capture_output=True, env=apart)
 
 
 @pytest.fixture
 def person(tmp_path):
     """A program that records what espeak-ng says twice, in a noisy room, as slowly as somebody speaks."""
     said, quiet, heard = tmp_path / "said.wav", tmp_path / "quiet.wav", tmp_path / "heard.wav"
-    run("espeak-ng", "-s", 130, "-w", tmp_path / "own.wav", "please stop talking now, and tell me the time")
-    run("sox", tmp_path / "own.wav", "-r", 16_000, "-c", 1, "-b", 16, said)
-    run("sox", "-R", "-n", "-r", 16_000, "-c", 1, "-b", 16, quiet, "synth", 5, "brownnoise", "vol", 0.05)
-    run("sox", quiet, said, quiet, heard)
+    run(tmp_path, "espeak-ng", "-s", 130, "-w", tmp_path / "own.wav", "please stop talking now, and tell me the time")
+    run(tmp_path, "sox", tmp_path / "own.wav", "-r", 16_000, "-c", 1, "-b", 16, said)
+    run(tmp_path, "sox", "-R", "-n", "-r", 16_000, "-c", 1, "-b", 16, quiet, "synth", 5, "brownnoise", "vol", 0.05)
+    run(tmp_path, "sox", quiet, said, quiet, heard)
     recorder = tmp_path / "recorder"
     recorder.write_text(
         f"#!/bin/sh\necho $$ >> {tmp_path}/recorders\n"
