@@ -417,26 +417,26 @@ async def test_what_plugins_keep_for_a_person_is_refused_to_a_tool_as_well(tmp_p
 
 
 PERSONS = """
-approvals allow, approvals deny, attach, auth, auth list, auth login, auth logout, auth test, backup, backup create,
-backup list, backup restore, backup verify, checkpoints prune, config edit, cron, cron accept, cron add, cron create,
-cron daemon, cron dismiss, cron edit, cron pause, cron remove, cron resume, cron rm, cron run, cron tick, cron use,
-curator backup, curator restore, curator rollback, curator run, eval, gateway dead send, gateway install, gateway pair
-approve, gateway pair revoke, gateway uninstall, goal, goal clear, goal done, goal edit, goal pause, goal resume, goal
-run, goal set, grants forget, host run, kanban, kanban approve, kanban archive, kanban assign, kanban attach, kanban
-block, kanban boards, kanban claim, kanban comment, kanban complete, kanban create, kanban daemon, kanban decompose,
-kanban dispatch, kanban edit, kanban gc, kanban link, kanban promote, kanban reclaim, kanban reject, kanban release,
-kanban reopen, kanban schedule, kanban swarm, kanban unblock, kanban unlink, learned add, learned approve, learned
-erase, learned export, learned freeze, learned reject, learned restore, learned revert, learned review, memory approve,
-memory erase, memory export, memory forget, memory list, memory pending, memory reject, memory tidy, migrate, migrate
-claude-code, migrate codex, migrate hermes-agent, migrate openclaw, model, model choose, ollama pull, people, people
-block, people erase, people export, people invite, people list, people mute, people quiet, people show, people unblock,
-plugins install, plugins remove, plugins sync, profile alias, profile clone, profile create, profile delete, profile
-export, profile import, profile rename, profile use, secrets, secrets check, secrets list, send, sessions import, setup,
-shared, shared end, skills approve, skills disable, skills enable, skills install, skills new, skills pin, skills
-publish, skills reject, skills remove, skills rollback, skills secrets, skills update, store, store check, store
-compact, store downgrade, store erase, store move, store rebuild, store reindex, store repair, tools, tools disable,
-tools enable, trust add, trust forget, update, user, user add, user edit, user forget, vault add, vault bind, vault
-remove, vault show, vault unbind, workshop accept, workshop enable, workshop rollback
+approvals allow, approvals deny, attach, backup, backup create, backup list, backup restore, backup verify, checkpoints
+prune, config edit, cron, cron accept, cron add, cron create, cron daemon, cron dismiss, cron edit, cron pause, cron
+remove, cron resume, cron rm, cron run, cron tick, cron use, curator backup, curator restore, curator rollback, curator
+run, gateway dead send, gateway install, gateway pair approve, gateway pair revoke, gateway uninstall, goal, goal clear,
+goal done, goal edit, goal pause, goal resume, goal run, goal set, grants forget, host run, kanban, kanban approve,
+kanban archive, kanban assign, kanban attach, kanban block, kanban boards, kanban claim, kanban comment, kanban
+complete, kanban create, kanban daemon, kanban decompose, kanban dispatch, kanban edit, kanban gc, kanban link, kanban
+promote, kanban reclaim, kanban reject, kanban release, kanban reopen, kanban schedule, kanban swarm, kanban unblock,
+kanban unlink, learned add, learned approve, learned erase, learned export, learned freeze, learned reject, learned
+restore, learned revert, learned review, memory approve, memory erase, memory export, memory forget, memory list, memory
+pending, memory reject, memory tidy, migrate, migrate claude-code, migrate codex, migrate hermes-agent, migrate
+openclaw, model, model choose, ollama pull, people, people block, people erase, people export, people invite, people
+list, people mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins sync, profile
+alias, profile clone, profile create, profile delete, profile export, profile import, profile rename, profile use,
+secrets, secrets check, secrets list, send, sessions import, setup, shared, shared end, skills approve, skills disable,
+skills enable, skills install, skills new, skills pin, skills publish, skills reject, skills remove, skills rollback,
+skills secrets, skills update, store, store check, store compact, store downgrade, store erase, store move, store
+rebuild, store reindex, store repair, tools, tools disable, tools enable, trust add, trust forget, update, user, user
+add, user edit, user forget, vault add, vault bind, vault remove, vault show, vault unbind, workshop accept, workshop
+enable, workshop rollback
 """
 
 
