@@ -60,8 +60,8 @@ class Shape(Generic[T]):
         except TypeError as error:
             raise UserError(f"returns: {error}.") from error
         self._inside = schema.get("type") != "object"  # services want an object at the top
-        wanted = {name: schema.pop(name) for name in ("$defs",) if name in schema}
-        self.schema: Mapping[str, JSON] = {**(_inside(schema) if self._inside else schema), **wanted}
+        defs = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
+        self.schema: Mapping[str, JSON] = {**(_inside(schema) if self._inside else schema), **defs}
         self.tries = tries
         self.value: T | None = None
         self.fits = False
@@ -186,12 +186,13 @@ def _whole(schema: Mapping[str, JSON]) -> dict[str, JSON]:
         if not isinstance(value, dict):
             return value
         for name, one in value.get("$defs", {}).items():
-            if known.setdefault(name, walked(one)) != walked(one):
+            made = walked(one)
+            if known.setdefault(name, made) != made:
                 raise TypeError(f"two models are called {name}")
         return {name: walked(one) for name, one in value.items() if name != "$defs"}
 
-    made: dict[str, JSON] = walked(dict(schema))
-    return {**made, "$defs": known} if known else made
+    whole: dict[str, JSON] = walked(dict(schema))
+    return {**whole, "$defs": known} if known else whole
 
 
 def _inside(schema: Mapping[str, JSON]) -> dict[str, JSON]:
