@@ -238,6 +238,20 @@ async def test_what_is_cancelled_is_silent_at_once_with_all_it_started(tmp_path)
     raise AssertionError("the player lives")
 
 
+async def test_what_is_cancelled_at_any_step_leaves_no_file(tmp_path, monkeypatch):
+    config, files = player(tmp_path, "exec sleep 300"), tmp_path / "files"
+    files.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(files))
+    for steps in range(1, 6):
+        task = asyncio.ensure_future(play(config, tone(440)))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        assert task.cancelled()
+        assert not list(files.iterdir()), f"cancelled after {steps} steps"
+
+
 def alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

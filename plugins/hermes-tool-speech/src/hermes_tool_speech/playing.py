@@ -118,19 +118,17 @@ async def play(config: Config, sound: Sound) -> None:
 
 
 async def _by_program(words: Sequence[str], sound: Sound) -> None:
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hermes-speech-"))
-    try:
-        path = folder / "said.wav"
-        await asyncio.to_thread(path.write_bytes, sound.wav())
+    # Made and filled without a thread: what is cancelled meanwhile would leave the thread's work behind.
+    with tempfile.TemporaryDirectory(prefix="hermes-speech-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "said.wav"
+        path.write_bytes(sound.wav())
         argv = [word.replace("{input}", str(path)) for word in words]
-        with (folder / "errors").open("w+b") as errors:
+        with (Path(folder) / "errors").open("w+b") as errors:
             code = await _run(argv, errors, sound.seconds + 20)
             errors.seek(0)
             said = errors.read(10_000).decode("utf-8", "replace").strip().splitlines()[-1:]
         if code:
             raise ToolError(f"{words[0]} failed: {said[0][:200] if said else f'exit {code}'}", retry=False)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 async def _run(argv: Sequence[str], errors: IO[bytes], seconds: float) -> int:

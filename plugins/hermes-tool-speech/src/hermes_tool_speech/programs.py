@@ -99,10 +99,11 @@ async def run_in_folder(
     from hermes_backend_wall.limits import Limits
     from hermes_backend_wall.plan import base_of, records_of
 
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hermes-speech-")).resolve()
-    try:
+    # Made and filled without a thread: what is cancelled meanwhile would leave the thread's work behind.
+    with tempfile.TemporaryDirectory(prefix="hermes-speech-", ignore_cleanup_errors=True) as made_for_it:
+        folder = Path(made_for_it).resolve()
         for name, data in given.values():
-            await asyncio.to_thread((folder / name).write_bytes, data)
+            (folder / name).write_bytes(data)
         paths = {key: str(folder / name) for key, (name, _) in given.items()} | {"output": str(folder / output)}
         argv = [_filled(word, {**names, **paths}) for word in words]
         argv[0] = shutil.which(argv[0]) or argv[0]
@@ -128,8 +129,6 @@ async def run_in_folder(
         if made.stat().st_size > largest:
             raise ToolError(f"{words[0]} wrote more than {largest:,} bytes.", retry=False)
         return await asyncio.to_thread(made.read_bytes)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 def _filled(word: str, names: Mapping[str, str]) -> str:

@@ -92,10 +92,11 @@ async def _looked(ctx: PluginContext, verb: str, data: bytes, *words: str) -> di
     from hermes_backend_wall.limits import Limits
     from hermes_backend_wall.plan import base_of, records_of
 
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hermes-vision-")).resolve()
-    try:
+    # Made and filled without a thread: what is cancelled meanwhile would leave the thread's work behind.
+    with tempfile.TemporaryDirectory(prefix="hermes-vision-", ignore_cleanup_errors=True) as made:
+        folder = Path(made).resolve()
         out = folder / "out"
-        await asyncio.to_thread(_laid, folder, out, data)
+        _laid(folder, out, data)
         script, home = Path(__file__).with_name("inside") / "eyes.py", ctx.paths.home
         argv = [
             sys.executable,
@@ -122,8 +123,6 @@ async def _looked(ctx: PluginContext, verb: str, data: bytes, *words: str) -> di
             raise ToolError(f"It could not be looked at: {why}", retry=False)
         found = await asyncio.to_thread(_taken, out)
         return {**found, "": result.output}
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 def _laid(folder: Path, out: Path, data: bytes) -> None:
