@@ -1,6 +1,7 @@
 """What a class of options takes, for editors, documentation and people; all of it from the class."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -34,12 +35,13 @@ def json_schema(cls: Any) -> dict[str, Any]:
     return schema | ({"required": required} if required else {}) | {"additionalProperties": False}
 
 
-def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> list[Row]:
+@cache  # a home has a thousand, and whoever sets one reads them all
+def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> tuple[Row, ...]:
     """Every setting of a class and of the classes in it, in order.
 
     ``named`` adds those under names a person chooses, as ``providers.NAME.base_url``: for docs, not for values.
     """
-    rows = []
+    rows: list[Row] = []
     for field in types_of(cls):
         key = f"{path}.{field.name}" if path else field.name
         if field.type and attrs.has(field.type):
@@ -50,7 +52,7 @@ def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> list[Row]
         inner = get_args(field.type)
         if named and get_origin(field.type) is dict and attrs.has(inner[1]):
             rows += settings_rows(inner[1], f"{key}.NAME", named=True)
-    return rows
+    return tuple(rows)
 
 
 def validators(field: "attrs.Attribute[Any]") -> Sequence[Any]:
