@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -18,19 +19,24 @@ from hermes_core import context, embed, errors, hooks, kinds, modes, options, te
 from hermes_core.types import Event
 
 ROOT = Path(__file__).parents[2]
-PAGES = {name: make() for name, make in hermes_reference.PAGES.items()}
+PAGES = tuple(hermes_reference.PAGES)
+
+
+@cache
+def made(page: str) -> str:
+    return hermes_reference.PAGES[page]()
 
 
 def headings(page: str, level: str) -> list[str]:
-    return re.findall(rf"(?m)^{level} (.+)$", PAGES[page])
+    return re.findall(rf"(?m)^{level} (.+)$", made(page))
 
 
 def first_cells(page: str) -> set[str]:
-    return set(re.findall(r"(?m)^\| `([^`]+)`", PAGES[page]))
+    return set(re.findall(r"(?m)^\| `([^`]+)`", made(page)))
 
 
 def section(page: str, heading: str) -> str:
-    return re.split(r"(?m)^#{2,3} ", re.split(rf"(?m)^#+ {heading}$", PAGES[page])[1])[0]
+    return re.split(r"(?m)^#{2,3} ", re.split(rf"(?m)^#+ {heading}$", made(page))[1])[0]
 
 
 def test_every_hook_is_documented_and_every_documented_hook_exists():
@@ -74,7 +80,7 @@ def test_every_kind_and_method_is_documented():
 
 
 def test_abstract_methods_are_marked():
-    assert PAGES["kinds"].count("**Abstract.**") == sum(
+    assert made("kinds").count("**Abstract.**") == sum(
         len(getattr(getattr(kinds, n), "__abstractmethods__", ())) for n in kinds.__all__
     )
 
@@ -84,7 +90,7 @@ def test_every_contract_test_is_documented_with_what_to_do(name):
     tests = [n for n in vars(getattr(testing, name)) if n.startswith("test_")]
     assert tests
     for one in tests:
-        where = PAGES["contract-tests"].split(f"## {name}\n", 1)[1].split(f"`{one}`", 1)[1].split("\n###", 1)[0]
+        where = made("contract-tests").split(f"## {name}\n", 1)[1].split(f"`{one}`", 1)[1].split("\n###", 1)[0]
         assert "**If this fails:**" in where, one
 
 
@@ -93,7 +99,7 @@ def test_every_contract_test_is_documented_with_what_to_do(name):
     [("context", context), ("context", options), ("testing", testing), ("embedding", embed), ("errors", errors)],
 )
 def test_every_public_name_of_a_module_is_documented(page, module):
-    told = PAGES[page] + PAGES["contract-tests"]
+    told = made(page) + made("contract-tests")
     missing = [n for n in module.__all__ if n != "nearest" and not re.search(rf"\b{n}\b", told)]
     assert not missing
 
@@ -105,13 +111,13 @@ def test_every_broker_of_the_context_is_documented():
 
 
 def test_every_public_name_of_the_package_is_documented_somewhere():
-    everything = "\n".join(PAGES.values())
+    everything = "\n".join(map(made, PAGES))
     names = [n for n in hermes_core.__all__ if not n.startswith("_") and n != "hookimpl"]
     assert not [n for n in names if not re.search(rf"\b{n}\b", everything)]
 
 
 def test_every_setting_is_documented_once():
-    shown = re.findall(r"(?m)^\| `([\w.]+)` \|", PAGES["config"])
+    shown = re.findall(r"(?m)^\| `([\w.]+)` \|", made("config"))
     assert shown == config.keys()
     assert {s.split(".")[0] for s in shown} >= {"model", "agent", "policy", "platforms", "backends", "memories"}
 
@@ -119,11 +125,11 @@ def test_every_setting_is_documented_once():
 def test_every_plugin_with_settings_is_in_the_settings_page():
     for one in (ROOT / "plugins").glob("*/src/*/hermes-plugin.toml"):
         found = re.search(r'(?m)^section = "(.+)"', one.read_text())
-        assert not found or f"`{found[1]}." in PAGES["config"], one
+        assert not found or f"`{found[1]}." in made("config"), one
 
 
 def test_every_command_and_option_is_documented():
-    told = PAGES["cli"]
+    told = made("cli")
     for words, command in (*cli.commands(), *cli.theirs()):
         heading = " ".join(("hermes", *words))
         assert f"# {heading}\n" in told
@@ -175,7 +181,7 @@ def test_every_environment_variable_that_is_read_is_documented():
 
 
 def test_every_provider_is_listed():
-    named = set(re.findall(r"`([\w.-]+)`", PAGES["providers"]))
+    named = set(re.findall(r"`([\w.-]+)`", made("providers")))
     declared = {n for m in config.manifests() for n in m.contributes["providers"]}
     assert declared <= named
 

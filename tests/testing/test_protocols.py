@@ -7,8 +7,6 @@ from asyncio import to_thread
 from typing import Any
 
 import pytest
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
 
 from hermes_core.testing.model_service import http, model_service
@@ -26,6 +24,9 @@ SAID = {
 @pytest.mark.parametrize("said", SAID.values(), ids=SAID)
 def test_openai_s_own_models_take_what_is_sent(said: Said) -> None:
     """Strictly, which their client is not: it takes anything."""
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk  # a second, which is saved where it is not run
+    from openai.types.responses import Response, ResponseStreamEvent
+
     ChatCompletion.model_validate(reply_of("chat", said), strict=True)
     for event in events_of("chat", said):
         ChatCompletionChunk.model_validate(event, strict=True)

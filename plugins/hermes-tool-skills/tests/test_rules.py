@@ -57,10 +57,10 @@ LONG = {
         f"{piece!r} again and again": piece * (200_000 // len(piece))
         for piece in (*"xX7 \n\t.-_/\\`'\"()[]{}<>|&;:=@#*!%$é中", "x\n", "x ", "a.", "<!--", "$(", *PIECES)
     },
-    "arrows": "".join(SOUP.choice(">>>>> a") for _ in range(200_000)),
-    "letters": "".join(SOUP.choice("xyzXY019_") for _ in range(200_000)),
-    "ends of lines": "".join(SOUP.choice("\n\n\n x") for _ in range(200_000)),
-    "beginnings of what is forbidden": "".join(SOUP.choice(PIECES) for _ in range(25_000)),
+    "arrows": "".join(SOUP.choices(">>>>> a", k=200_000)),
+    "letters": "".join(SOUP.choices("xyzXY019_", k=200_000)),
+    "ends of lines": "".join(SOUP.choices("\n\n\n x", k=200_000)),
+    "beginnings of what is forbidden": "".join(SOUP.choices(PIECES, k=25_000)),
 }
 
 
