@@ -144,6 +144,7 @@ async def test_erased_is_all_that_the_server_has_of_a_person(hermes, house, scri
     assert [memo.text for memo in await memory.export(BEN)] == ["Ben sleeps late."]
 
 
+@pytest.mark.long
 async def test_many_are_paged_and_all_go(hermes, house, scripted, server):
     memory, me = house(scripted()), hermes.runtime.owner
     for number in range(120):

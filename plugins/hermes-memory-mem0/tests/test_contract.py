@@ -22,6 +22,7 @@ def made(context) -> Mem0Memory:
     return Mem0Memory(evolve(context, llm=StandIn()))
 
 
+@pytest.mark.long  # half a second each: its library, its index and its model, made anew
 class TestMem0Memory(MemoryContract):
     module = "hermes_memory_mem0"
 

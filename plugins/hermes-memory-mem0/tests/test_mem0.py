@@ -100,6 +100,7 @@ async def test_a_fact_that_changed_comes_first(memory):
     ]
 
 
+@pytest.mark.long
 async def test_what_is_forgotten_or_erased_leaves_no_byte(memory, home):
     kept = [await memory.add(ME, f"canary{number:03d}x is a fact.", SAID) for number in range(20)]
     await memory.add(BEN, "canary of ben.", SAID)
@@ -201,6 +202,7 @@ def _keep(path, numbers):
         Folder(path).add(Fixed(), f"Fact {number}.", {"by": "user", "session": "", "trusted": True})
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_several_processes_have_their_turns(tmp_path):
     path = tmp_path / "one"

@@ -67,7 +67,8 @@ async def test_events_of_github_are_accepted_in_both_of_its_forms(home: Any, eve
     assert (row.event, row.state, row.text.split()[0]) == (event, "waiting", "olga/lamp")
 
 
-@pytest.mark.parametrize("kind", [k if k == "github" else pytest.param(k, marks=pytest.mark.long) for k in KINDS])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
 async def test_a_thousand_replays_come_to_nothing(home: Any, kind: Any) -> None:
     """Also with other names for the delivery, where the service does not sign its name."""
     await home.subscribe(kind=kind)

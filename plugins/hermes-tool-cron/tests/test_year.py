@@ -129,6 +129,7 @@ async def accounted(make, clock, *, jobs: int, days: int, step: int, seed: int) 
     return states
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 async def test_weeks_of_two_schedulers(scheduler, clock, seed):
     states = await accounted(scheduler, clock, jobs=24, days=25, step=4 * HOUR, seed=seed)

@@ -865,6 +865,7 @@ class Crew(Provider):
         yield Done(reason="tools")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 async def test_many_agents_do_many_linked_tasks_in_their_order(house, request):
     many, agents = request.config.getoption("tasks"), 50

@@ -42,6 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.long
 def test_an_agent_is_asked_in_its_own_home_once_for_a_key(home: Path) -> None:
     found = [json.loads(hermes(home, "peer", "ask", "bob", "Hello.", "--key", "k", "--json")) for _ in range(2)]
     assert found[0] == found[1]

@@ -29,8 +29,8 @@ data:
 OURS = ["child_962ea78ebabf3c0a", "20261123_155735_a1b2c3d4", "call_00f1e2d3c4b5a697", "run_5f1e8b0c9d7a6b5c"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", ["wide", "another"])
-@pytest.mark.few(1)
 def test_every_format_is_masked_in_every_place(seed: str) -> None:
     rows = list(wide(seed))
     assert len({row["kind"] for row in rows}) >= 100

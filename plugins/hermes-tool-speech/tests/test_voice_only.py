@@ -180,6 +180,7 @@ async def test_what_says_nothing_is_not_spoken(serving):
         assert mouth.said == ["Then."]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("point", ["answered:2", "spoken", "sending"])
 def test_an_answer_is_spoken_and_sent_once_whatever_dies_between(tmp_path, point):
     child = [sys.executable, str(Path(__file__).with_name("voice_child.py")), str(tmp_path / "home")]
