@@ -7,12 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from attrs import field
+from attrs import Factory, field
 
 from hermes_atomic.whole import replace
 from hermes_core.errors import UserError
+from hermes_core.types import JSON
 from hermes_core.values import frozen
-from hermes_login.foreign import read_foreign
+from hermes_login.foreign import PROGRAMS, secrets_of
 from hermes_login.tokens import Tokens, is_token
 
 __all__ = ["Kept", "Logins"]
@@ -27,7 +28,8 @@ class Kept:
 
     ``token_url`` is who made the tokens: a refresh token goes nowhere else. ``short`` is the token for minutes that was
     had for them, where the service gives one, and ``base_url`` where it counts. ``borrowed`` names the program whose
-    file has the tokens; they are then not here. ``ended``: the service said that it will renew them no more.
+    file has the tokens, ``path`` that file where it is not the usual one; they are then not here. ``ended``: the
+    service said that it will renew them no more. ``over`` is what was said of the service when somebody logged in.
     """
 
     token_url: str
@@ -35,7 +37,9 @@ class Kept:
     short: Tokens | None = None
     base_url: str = ""
     borrowed: str = ""
+    path: str = ""
     ended: bool = field(default=False)
+    over: Mapping[str, JSON] = Factory(dict)
 
 
 class Logins:
@@ -80,6 +84,8 @@ class Logins:
             "short": _dumped(kept.short),
             "base_url": kept.base_url,
             "borrowed": kept.borrowed,
+            "path": kept.path,
+            "over": dict(kept.over),
             "ended": kept.ended,
         }
         try:
@@ -116,16 +122,18 @@ class Logins:
 def _secrets(kept: Kept | None) -> Iterator[str]:
     if kept is None:
         return
-    held = [kept.tokens, kept.short, read_foreign(kept.borrowed) if kept.borrowed else None]
-    for tokens in filter(None, held):
+    for tokens in filter(None, (kept.tokens, kept.short)):
         yield from filter(None, (tokens.access, tokens.refresh))
+    if kept.borrowed:
+        yield from secrets_of(kept.borrowed, kept.path)
 
 
 def _dumped(tokens: Tokens | None) -> dict[str, Any] | None:
     if tokens is None:
         return None
     headers = dict(tokens.headers)
-    return {"access": tokens.access, "refresh": tokens.refresh, "ends": tokens.ends, "headers": headers}
+    held = {"access": tokens.access, "refresh": tokens.refresh, "ends": tokens.ends, "headers": headers}
+    return {**held, "place": tokens.place}
 
 
 def _kept(found: Mapping[str, Any]) -> Kept:
@@ -134,8 +142,10 @@ def _kept(found: Mapping[str, Any]) -> Kept:
         tokens=_tokens(found["tokens"]),
         short=_tokens(found["short"]),
         base_url=_text(found["base_url"]),
-        borrowed=_text(found["borrowed"]),
+        borrowed=_program(found["borrowed"]),
+        path=_text(found.get("path", "")),
         ended=found["ended"] is True,
+        over=dict(found.get("over", {})),
     )
 
 
@@ -146,7 +156,14 @@ def _tokens(found: Mapping[str, Any] | None) -> Tokens | None:
     if not is_token(access) or (refresh and not is_token(refresh)):
         raise ValueError("no token")
     headers = {_text(name): _text(value) for name, value in found["headers"].items()}
-    return Tokens(access=access, refresh=_text(refresh), ends=float(found["ends"]), headers=headers)
+    place = _text(found.get("place", ""))
+    return Tokens(access=access, refresh=_text(refresh), ends=float(found["ends"]), headers=headers, place=place)
+
+
+def _program(value: object) -> str:
+    if value not in ("", *PROGRAMS):
+        raise ValueError("no program that is known")
+    return str(value)
 
 
 def _text(value: object) -> str:
