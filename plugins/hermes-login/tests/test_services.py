@@ -1,4 +1,4 @@
-"""Every row logs in against a server that checks each parameter; what a service hands to nobody is told, not made up."""
+"""Every row logs in against a server that checks each parameter; what a service hands to nobody is not made up."""
 
 import asyncio
 import json
@@ -121,7 +121,7 @@ async def test_the_dialect_of_codes_hears_only_its_own_login(server, row, change
     handler = server.service.by_path["/device"]
 
     def changed(asked):
-        head, _, body = whole(asked).partition(b"\r\n\r\n")
+        body = whole(asked).partition(b"\r\n\r\n")[2]
         return http(200, json.dumps({**json.loads(body), **change}))
 
     async def answer(writer):
@@ -168,7 +168,7 @@ FILES = {
     "gh": {"github.com": {"oauth_token": "gho_access"}},
     "gcloud": {
         "type": "authorized_user",
-        "client_id": "1-a.x",
+        "client_id": "1-a",
         "client_secret": "secret-1",
         "refresh_token": "1//ref-1",
     },

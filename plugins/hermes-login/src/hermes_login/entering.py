@@ -57,26 +57,13 @@ async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], A
         question |= {"code_challenge": challenge, "code_challenge_method": "S256"}
     if own:
         question["state"] = state
-    answer = await ask(service.title, service.device_url, question)
-    word, said = error_of(answer)
-    if word:
-        raise UserError(f"{service.title} begins no login: {said}", hint="Try again later.")
-    begun = answer[1]
-    code, page = begun.get("user_code"), begun.get("verification_uri")
-    held = code if own else begun.get("device_code")
-    if not is_token(held) or not isinstance(code, str) or not _CODE.fullmatch(code):
-        raise Unavailable(f"{service.title} sent no code to type.", transient=False)
-    if not isinstance(page, str) or not _is_its_page(service, page):
-        raise Unavailable(f"{service.title} names a page that is not its own.", transient=False)
-    if own and begun.get("state") != state:
-        raise Unavailable(f"{service.title} answered to another login.", transient=False)
+    begun = await _begun(service, question)
     interval, left = _paces(begun, own=own)
-    text = (
-        f"Open this page, log in, and type the code there and nowhere else. It is good for {math.ceil(left / 60)} min."
-    )
-    await show(LoginPrompt(text, url=page, code=code))
+    text = "Open this page, log in, and type the code there and nowhere else. It is good for"
+    code, page = str(begun["user_code"]), str(begun["verification_uri"])
+    await show(LoginPrompt(f"{text} {math.ceil(left / 60)} min.", url=page, code=code))
     kind = "user_code" if own else "device_code"
-    form = {**service.client(), kind: str(held), "grant_type": f"{_GRANT}{kind}"}
+    form = {**service.client(), kind: str(begun[kind]), "grant_type": f"{_GRANT}{kind}"}
     if service.proof:
         form["code_verifier"] = verifier
     while left > 0:
@@ -103,6 +90,24 @@ async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], A
         elif word != "authorization_pending":
             raise UserError(f"{service.title} ended the login: {said}", hint="Log in once more.")
     raise UserError(f"Nobody typed the code of {service.title} in time.", hint="Log in once more.")
+
+
+async def _begun(service: LoginService, question: Mapping[str, str]) -> Mapping[str, JSON]:
+    """Ask for a code. Raises UserError, or Unavailable for an answer that a person must not be shown."""
+    answer = await ask(service.title, service.device_url, question)
+    word, said = error_of(answer)
+    if word:
+        raise UserError(f"{service.title} begins no login: {said}", hint="Try again later.")
+    begun = answer[1]
+    code, page = begun.get("user_code"), begun.get("verification_uri")
+    held = code if service.dialect else begun.get("device_code")
+    if not is_token(held) or not isinstance(code, str) or not _CODE.fullmatch(code):
+        raise Unavailable(f"{service.title} sent no code to type.", transient=False)
+    if not isinstance(page, str) or not _is_its_page(service, page):
+        raise Unavailable(f"{service.title} names a page that is not its own.", transient=False)
+    if "state" in question and begun.get("state") != question["state"]:
+        raise Unavailable(f"{service.title} answered to another login.", transient=False)
+    return begun
 
 
 def _paces(begun: Mapping[str, JSON], *, own: bool) -> tuple[float, float]:

@@ -9,7 +9,7 @@ program out. The formats are those that the programs write: ``~/.codex/auth.json
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 

@@ -72,7 +72,7 @@ class Credentials:
             }
         import jwt
 
-        now = int(time.time())
+        now, head = int(time.time()), {"kid": self.key_id} if self.key_id else {}
         claims = {"iss": self.who, "scope": _SCOPE, "aud": token_url, "iat": now, "exp": now + _SECONDS}
         try:
             signed = jwt.encode(

@@ -204,7 +204,7 @@ class AuthServer:
         if form.keys() != {"grant_type", "assertion"}:
             return self._refused("invalid_request", f"parameters {sorted(form)}")
         try:
-            wanted = {"require": ["iss", "scope", "aud", "iat", "exp"]}
+            wanted: Any = {"require": ["iss", "scope", "aud", "iat", "exp"]}
             said = jwt.decode(form["assertion"], self.signer, ["RS256"], audience=f"{self.url}/token", options=wanted)
         except jwt.PyJWTError as error:
             return self._refused("invalid_grant", f"no signature: {error}")
