@@ -10,9 +10,10 @@ from attrs import evolve
 from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.testing.model_service import http
 from hermes_core.types import Blob, Feature, Text
-from hermes_provider_subscriptions.accounts import accounts_of, logins_of
+from hermes_provider_subscriptions.accounts import accounts_of, entry_of, logins_of, service_of
 from hermes_provider_subscriptions.checks import checks
 from hermes_provider_subscriptions.masker import Tokens
+from hermes_provider_subscriptions.places import place_of
 from hermes_provider_subscriptions.setup import Step
 
 
@@ -158,3 +159,60 @@ async def test_doctor_names_what_has_ended(server, ctx, enter):
     found = await asyncio.wait_for(check.run(), 10)
     assert [one.level for one in found] == ["fault", "ok"]
     assert found[0].fix.endswith("hermes auth login copilot")
+
+
+async def test_a_setup_asks_before_it_reads_what_another_program_keeps(server, ctx, monkeypatch, tmp_path):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    access, _ = server.minted()
+    (tmp_path / "auth.json").write_text(json.dumps({"tokens": {"access_token": access}}))
+    shown = []
+
+    async def show(prompt):
+        shown.append(prompt.text)
+        return "yes" if "auth.json" in prompt.text or "terms" in prompt.text else ""
+
+    values = await Step(ctx, "codex").login(show)
+    assert [str(tmp_path / "auth.json") in text for text in shown] == [False, True]
+    assert "login of the Codex CLI" in shown[1]
+    assert logins_of(ctx).read("codex", values["account"]).borrowed == "codex"
+    assert server.service.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "url"),
+    [
+        ("vertex", {"VERTEX_PROJECT_ID": "p-1"}, "https://aiplatform.googleapis.com/v1/projects/p-1/locations/global"),
+        (
+            "vertex",
+            {"VERTEX_PROJECT_ID": "p-1", "VERTEX_REGION": "europe-west4"},
+            "https://europe-west4-aiplatform.googleapis.com/v1/projects/p-1/locations/europe-west4",
+        ),
+        (
+            "azure-foundry",
+            {"AZURE_FOUNDRY_BASE_URL": "https://r.openai.azure.com/openai/v1"},
+            "https://r.openai.azure.com",
+        ),
+        ("vertex", {}, ""),
+        ("azure-foundry", {}, ""),
+        ("vertex", {"VERTEX_PROJECT_ID": "p/../x"}, ""),
+        ("vertex", {"VERTEX_PROJECT_ID": "p", "VERTEX_REGION": "evil.example/a"}, ""),
+        ("vertex", {"VERTEX_PROJECT_ID": "p", "VERTEX_REGION": "evil.example:1"}, ""),
+        ("azure-foundry", {"AZURE_FOUNDRY_BASE_URL": "https://r.openai.azure.com.evil.example"}, ""),
+        ("azure-foundry", {"AZURE_FOUNDRY_BASE_URL": "http://r.openai.azure.com"}, ""),
+    ],
+)
+def test_a_place_of_ones_own_is_the_services(ctx, name, said, url):
+    del ctx.config.services[name]
+    there = evolve(ctx, secrets=Said(said))
+    if url:
+        assert place_of(there, service_of(there, name), entry_of(there, name)).startswith(url)
+    else:
+        with pytest.raises(UserError):
+            place_of(there, service_of(there, name), entry_of(there, name))
+
+
+class Said(dict):
+    """Secrets as a person set them."""
+
+    def get(self, name, default=""):
+        return super().get(name, default)

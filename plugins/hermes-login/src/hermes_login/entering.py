@@ -66,6 +66,17 @@ async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], A
     form = {**service.client(), kind: str(begun[kind]), "grant_type": f"{_GRANT}{kind}"}
     if service.proof:
         form["code_verifier"] = verifier
+    return await _polled(service, form, (interval, left), sleep)
+
+
+async def _polled(
+    service: LoginService,
+    form: Mapping[str, str],
+    paces: tuple[float, float],
+    sleep: Callable[[float], Awaitable[None]],
+) -> Tokens:
+    """Ask until the code was typed. Raises UserError where it was not, in time. ``paces`` are as ``_paces`` says."""
+    interval, left = paces
     while left > 0:
         await sleep(interval)
         left -= interval
@@ -77,7 +88,7 @@ async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], A
             interval = min(interval * 2, _SLOWEST)  # RFC 8628, 3.5: back off when nobody answers
             continue
         word, said = error_of(answer)
-        if own and not word:
+        if service.dialect and not word:
             word = _in_words(answer[1])
         if not word:
             return read_tokens(answer[1], service)

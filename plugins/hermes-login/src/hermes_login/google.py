@@ -75,9 +75,7 @@ class Credentials:
         now, head = int(time.time()), {"kid": self.key_id} if self.key_id else {}
         claims = {"iss": self.who, "scope": _SCOPE, "aud": token_url, "iat": now, "exp": now + _SECONDS}
         try:
-            signed = jwt.encode(
-                claims, self.key, algorithm="RS256", headers={"kid": self.key_id} if self.key_id else {}
-            )
+            signed = jwt.encode(claims, self.key, algorithm="RS256", headers=head)
         except (ValueError, TypeError, jwt.PyJWTError):
             raise UserError(f"The key of {self.who} cannot sign.", hint="Make a new one in Google's console.") from None
         return {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": signed}

@@ -1,6 +1,6 @@
 """A service that people log in to, as a Provider on OpenAI's protocols."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.kinds import Provider
 from hermes_core.types import Blob, Delta, Endpoint, Model, Request, ToolResult
 from hermes_provider_subscriptions.accounts import ALIASES, SERVICES, accounts_of, entry_of, login_of, service_of
+from hermes_provider_subscriptions.places import keep_to_its_hosts, place_of
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Subscription", "all_providers"]
 
-_PRIORITIES: Mapping[str, int] = {"copilot": 30, "codex": 31}
+_FIRST = 30  # the priority of the first of them; the others come after it
 _ALIAS_RANK = 99
 
 
@@ -35,7 +36,7 @@ class Subscription(Provider):
         self, ctx: "PluginContext", service: str, *, name: str = "", endpoint: Endpoint | None = None, account: str = ""
     ) -> None:
         self.name = name or service
-        self.priority = _ALIAS_RANK if self.name in ALIASES else _PRIORITIES[service]
+        self.priority = _ALIAS_RANK if self.name in ALIASES else _FIRST + SERVICES.index(service)
         self._ctx, self._service, self._endpoint, self._account = ctx, service, endpoint, account
         self._rows: tuple[LoginService, Entry] | None = None
         self._lines: dict[str, Line] = {}
@@ -50,7 +51,7 @@ class Subscription(Provider):
             )
         service, _ = bound._known()
         if endpoint.base_url:
-            _keep_to_its_hosts(service, endpoint.base_url)
+            keep_to_its_hosts(service, endpoint.base_url)
         return bound
 
     def window(self, model: str) -> int:
@@ -137,6 +138,11 @@ class Subscription(Provider):
 
     def _model(self) -> str:
         entry = self._known()[1]
+        if not (entry.default_model or entry.models):
+            hint = f"Name one: {self._ctx.program} config set model.default NAME"
+            raise UserError(
+                f"{entry.title} has a model under the name that you gave it there, and no usual one.", hint=hint
+            )
         return entry.default_model or entry.models[0]
 
     def _logins(self) -> "Sequence[Login]":
@@ -150,9 +156,9 @@ class Subscription(Provider):
 
         service, entry = self._known()
         said = self._endpoint or Endpoint(name=self.name)
-        url = said.base_url or bearer.base_url or entry.base_url
+        url = said.base_url or bearer.base_url or place_of(self._ctx, service, entry)
         if url not in self._lines:
-            _keep_to_its_hosts(service, url)
+            keep_to_its_hosts(service, url)
             self._lines[url] = open_line(entry, self.name, self._ctx.secrets, evolve(said, base_url=url))
         line = self._lines[url]
         looks = {"copilot-vision-request": "true"} if pictures and self._service == "copilot" else {}
@@ -164,16 +170,6 @@ def all_providers(ctx: "PluginContext") -> list[Provider]:
     """Every service, once under its own name and once under each alias."""
     pairs = [*((name, name) for name in SERVICES), *ALIASES.items()]
     return [Subscription(ctx, service, name=name, endpoint=ctx.endpoints.get(name)) for name, service in pairs]
-
-
-def _keep_to_its_hosts(service: "LoginService", url: str) -> None:
-    """Refuse to send tokens to anybody else. Raises UserError."""
-    if not service.may_have_tokens(url):
-        raise UserError(
-            f"{url} is no address of {service.title}, so it gets no token.",
-            hint=f"Its hosts are {', '.join(service.hosts)}; others are named in "
-            f"subscriptions.services.{service.name}.hosts.",
-        )
 
 
 def _holds_pictures(request: Request) -> bool:
