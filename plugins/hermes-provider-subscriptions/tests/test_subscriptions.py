@@ -14,6 +14,7 @@ from hermes_provider_subscriptions.accounts import accounts_of, entry_of, logins
 from hermes_provider_subscriptions.checks import checks
 from hermes_provider_subscriptions.masker import Tokens
 from hermes_provider_subscriptions.places import place_of
+from hermes_provider_subscriptions.provider import Subscription
 from hermes_provider_subscriptions.setup import Step
 
 
@@ -87,6 +88,71 @@ async def test_another_account_stands_in(server, ctx, enter, opened, say):
     server.service.by_path["/codex/responses"] = http(429, "{}")
     with pytest.raises(RateLimited):
         await say(opened("codex"))
+
+
+async def test_what_a_service_said_of_an_account_is_known_to_the_next_process(server, enter, opened, say):
+    tokens = {name: await enter("nous-oauth", name) for name in ("default", "work")}
+    answer, waits = server.service.by_path["/chat/completions"], {"default": "90", "work": ""}
+
+    def carried():
+        return next(n for n, t in tokens.items() if t.access in server.service.asked[-1].headers["authorization"])
+
+    async def limited(writer):
+        if wait := waits[carried()]:
+            writer.write(http(429, json.dumps({"error": {"message": "slow down"}}), **{"retry-after": wait}))
+            return await writer.drain()
+        return await answer(writer)
+
+    server.service.by_path["/chat/completions"] = limited
+    assert await say(opened("nous-oauth")) == "Hello."
+    assert len(server.service.asked) == 2
+    assert await say(opened("nous-oauth")) == "Hello."  # as another process would
+    assert len(server.service.asked) == 3
+    assert carried() == "work"
+    waits["work"] = "600"
+    with pytest.raises(RateLimited) as caught:
+        await say(opened("nous-oauth"))
+    assert 80 < caught.value.retry_after <= 90  # of both, the sooner
+    asked = len(server.service.asked)
+    with pytest.raises(RateLimited, match="all 2 accounts") as caught:
+        await say(opened("nous-oauth"))
+    assert 80 < caught.value.retry_after <= 90
+    assert len(server.service.asked) == asked
+    waits["default"] = ""
+    opened("nous-oauth").free()
+    assert await say(opened("nous-oauth")) == "Hello."
+    assert carried() == "default"
+
+
+async def test_an_answer_that_used_a_limit_up_is_heard(server, enter, opened, say):
+    await enter("nous-oauth")
+    left = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "40s"}
+    body = b'{"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}'
+    server.service.by_path["/chat/completions"] = http(200, body.decode(), **left)
+    assert await say(opened("nous-oauth")) == "Hello."
+    with pytest.raises(RateLimited, match="this account"):
+        await say(opened("nous-oauth"))
+    assert len(server.service.asked) == 1
+
+
+async def test_requests_at_once_go_to_different_accounts(server, ctx, enter, opened, say):
+    tokens = {name: await enter("nous-oauth", name) for name in ("default", "work")}
+    there = evolve(ctx, config=evolve(ctx.config, spread=True))
+    both, carried = asyncio.Barrier(2), []
+    answer = server.service.by_path["/chat/completions"]
+
+    async def waiting(writer):
+        token = server.service.asked[-1].headers["authorization"]
+        carried.append(next(name for name, one in tokens.items() if one.access in token))
+        await both.wait()
+        return await answer(writer)
+
+    server.service.by_path["/chat/completions"] = waiting
+    providers = [Subscription(there, "nous-oauth") for _ in range(2)]
+    assert await asyncio.gather(*map(say, providers)) == ["Hello.", "Hello."]
+    assert sorted(carried) == ["default", "work"]
+    for one in providers:
+        await one.close()
 
 
 async def test_nobody_is_logged_in(opened, say):

@@ -202,12 +202,14 @@ async def _tested(ctx: PluginContext, pairs: Sequence[tuple[str, str]]) -> int:
     """Test each, and say what was found; how many do not work."""
     import click
 
+    from hermes_provider_subscriptions.provider import Subscription
     from hermes_provider_subscriptions.setup import Step
     from hermes_tables.tables import harmless
 
     failed = 0
     for name, account in pairs:
         try:
+            Subscription(ctx, name, account=account).free()
             click.echo(harmless(await Step(ctx, name).test({"account": account})))
         except HermesError as error:
             failed += 1

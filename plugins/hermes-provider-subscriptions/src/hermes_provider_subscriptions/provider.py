@@ -1,7 +1,8 @@
 """A service that people log in to, as a Provider on OpenAI's protocols."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -9,6 +10,7 @@ from attrs import evolve
 from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.kinds import Provider
 from hermes_core.types import Blob, Delta, Endpoint, Model, Request, ToolResult
+from hermes_provider_kit.limits import Limits, mark_of
 from hermes_provider_subscriptions.accounts import ALIASES, SERVICES, accounts_of, entry_of, login_of, service_of
 from hermes_provider_subscriptions.places import keep_to_its_hosts, place_of
 
@@ -40,6 +42,7 @@ class Subscription(Provider):
         self._ctx, self._service, self._endpoint, self._account = ctx, service, endpoint, account
         self._rows: tuple[LoginService, Entry] | None = None
         self._lines: dict[str, Line] = {}
+        self._limits = Limits(ctx.paths.cache.parent / "limits")
 
     def at(self, endpoint: Endpoint) -> "Subscription":
         """The same service with the user's headers and the like. Raises UserError for a key or a strange address."""
@@ -75,29 +78,32 @@ class Subscription(Provider):
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request. Raises ProviderError, or UserError for a strange address."""
-        logins = self._logins()
-        for login in logins:
-            last, token = login is logins[-1], ""
-            for renewed in (False, True):
-                said = False
-                try:
-                    bearer = await login.bearer(token)
-                    token = bearer.token
-                    async with aclosing(self._deltas(bearer, request)) as deltas:
-                        async for delta in deltas:
-                            said = True
-                            yield delta
-                    return
-                except AuthError as error:
-                    if said or (last and (renewed or not token)):
-                        error.hint = login.hint if token else error.hint
-                        raise
-                    if not token:
-                        break  # nobody is logged in with it, or it has ended
-                except RateLimited:
-                    if said or last:
-                        raise
-                    break
+        with ExitStack() as leases:
+            logins = self._ordered(leases)
+            for login in logins:
+                last, token = login is logins[-1], ""
+                for renewed in (False, True):
+                    said = False
+                    try:
+                        bearer = await login.bearer(token)
+                        token = bearer.token
+                        async with aclosing(self._deltas(bearer, request, login)) as deltas:
+                            async for delta in deltas:
+                                said = True
+                                yield delta
+                        return
+                    except AuthError as error:
+                        if said or (last and (renewed or not token)):
+                            error.hint = login.hint if token else error.hint
+                            raise
+                        if not token:
+                            break  # nobody is logged in with it, or it has ended
+                    except RateLimited as error:
+                        self._limits.rest(self._mark(login), error.retry_after)
+                        if said or last:
+                            error.retry_after = self._soonest(error.retry_after)
+                            raise
+                        break
 
     async def body(self, request: Request) -> bytes:
         """The body that ``stream`` would send. Raises as it does."""
@@ -112,13 +118,19 @@ class Subscription(Provider):
 
         return await made_body(line, request, model, with_usage=not line.state.usage_refused)
 
+    def free(self) -> None:
+        """Forget what services said of limits: a person wants it asked."""
+        for login in self._logins():
+            self._limits.free(self._mark(login))
+
     async def close(self) -> None:
         """Let go of connections. The provider may be used again."""
         for line in self._lines.values():
             await line.close()
 
-    async def _deltas(self, bearer: "Bearer", request: Request) -> AsyncGenerator[Delta, None]:
+    async def _deltas(self, bearer: "Bearer", request: Request, login: "Login") -> AsyncGenerator[Delta, None]:
         line = self._line(bearer, pictures=_holds_pictures(request))
+        line = evolve(line, heard=partial(self._limits.hear, self._mark(login)))
         model = request.model or self._model()
         if line.protocol == "responses":
             from hermes_openai_wire.responses import stream_responses as stream
@@ -150,6 +162,35 @@ class Subscription(Provider):
         service, _ = self._known()
         names = [self._account] if self._account else accounts_of(self._ctx, self._service)
         return [login_of(self._ctx, service, name) for name in names or ["default"]]
+
+    def _ordered(self, leases: ExitStack) -> "Sequence[Login]":
+        """The accounts that may answer now: those that nobody was told to leave alone. Raises RateLimited.
+
+        Spread over them, the first is one that no other request of this home uses, as long as there is such a one.
+        """
+        logins = self._logins()
+        free = [login for login in logins if not self._limits.left(self._mark(login))]
+        if not free:
+            left = min(self._limits.left(self._mark(login)) for login in logins)
+            title, many = self._known()[0].title, f"all {len(logins)} accounts" if len(logins) > 1 else "this account"
+            text = f"{title} has said to wait {left:.0f} s more, for {many}."
+            raise RateLimited(
+                text, retry_after=left, hint=f"{self._ctx.program} auth test {self._service} asks at once."
+            )
+        if not (len(free) > 1 and self._ctx.config and self._ctx.config.spread):
+            return free
+        for login in free:
+            if leases.enter_context(self._limits.lease(self._mark(login))):
+                return sorted(free, key=lambda one: one is not login)
+        return free
+
+    def _soonest(self, said: float | None) -> float | None:
+        """When the first of all accounts may be asked again, in seconds."""
+        every = [self._limits.left(self._mark(login)) for login in self._logins()]
+        return min(filter(None, every), default=said) if all(every) else said
+
+    def _mark(self, login: "Login") -> str:
+        return mark_of(self._service, login.account)
 
     def _line(self, bearer: "Bearer", *, pictures: bool = False) -> "Line":
         from hermes_openai_wire.line import open_line
