@@ -48,6 +48,14 @@ class Logins:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    @classmethod
+    def of_home(cls, data: Path) -> "Logins":
+        """Return those of the home in whose folder ``data`` plugins keep theirs: the plugin ``subscriptions`` has them.
+
+        It lies among that plugin's data, which is closed to every tool.
+        """
+        return cls(data / "provider-subscriptions" / "logins")
+
     def path(self, service: str, account: str) -> Path:
         """Return the file of an account. Raises UserError for what is no name of one."""
         for name in (service, account):

@@ -38,7 +38,7 @@ SERVICES = (
     "azure-foundry",
     "claude-oauth",
 )
-_OVER = ("client_id", "device_url", "authorize_url", "token_url", "exchange_url", "hosts")
+_OVER = ("client_id", "device_url", "authorize_url", "token_url", "exchange_url", "base_url", "hosts")
 _ROWS = Path(__file__).with_name("rows")
 
 
@@ -77,13 +77,12 @@ def said_of(ctx: "PluginContext", name: str) -> Mapping[str, Any]:
 
 
 def entry_of(ctx: "PluginContext", name: str) -> "Entry":
-    """Return the row of its models."""
+    """Return the row of its models; where they answer is said by that of its login."""
     from hermes_openai_wire.entry import parse_entry
     from hermes_provider_kit.catalogue import read_row
 
     entry = parse_entry(read_row(_ROWS, name), where=f"{name}.toml")
-    base = _said(ctx, name).base_url
-    return evolve(entry, base_url=base) if base else entry
+    return evolve(entry, base_url=service_of(ctx, name).base_url)
 
 
 def accounts_of(ctx: "PluginContext", name: str) -> Sequence[str]:

@@ -2,13 +2,16 @@
 
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import LoginPrompt
-from hermes_provider_subscriptions.accounts import login_of, logins_of, said_of, service_of
+from hermes_core.types import JSON
+from hermes_provider_subscriptions.accounts import entry_of, login_of, logins_of, said_of, service_of
+from hermes_provider_subscriptions.places import place_of
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
@@ -61,7 +64,7 @@ async def entered(
             hint=f"Make an app on {service.register}, then: {ctx.program} config set {key} ID",
         )
     tokens = await log_in(service, show, paste=paste)
-    kept = Kept(token_url=service.token_url, tokens=tokens, over=said_of(ctx, name))
+    kept = Kept(token_url=service.token_url, tokens=tokens, over=_told(ctx, service))
     await login_of(ctx, service, account).keep(kept)
 
 
@@ -77,8 +80,16 @@ async def borrowed(ctx: "PluginContext", name: str, account: str, file: str = ""
     if not service.foreign:
         raise UserError(f"No other program is known that keeps a login of {service.title}.")
     read_foreign(service.foreign, path)
-    kept = Kept(token_url=service.token_url, borrowed=service.foreign, path=path, over=said_of(ctx, name))
+    kept = Kept(token_url=service.token_url, borrowed=service.foreign, path=path, over=_told(ctx, service))
     await login_of(ctx, service, account).keep(kept)
+
+
+def _told(ctx: "PluginContext", service: "LoginService") -> Mapping[str, JSON]:
+    """Return what is said of a service otherwise than its row does, with where it answers: kept with its login."""
+    told = dict(said_of(ctx, service.name))
+    with suppress(UserError):  # nobody said yet where it is
+        told["base_url"] = place_of(ctx, service, entry_of(ctx, service.name))
+    return told
 
 
 def lendable(service: "LoginService", file: str = "") -> str:
