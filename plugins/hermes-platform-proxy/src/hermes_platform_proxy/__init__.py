@@ -19,10 +19,7 @@ def register_services(ctx: PluginContext) -> Iterable[Service]:
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
-    """``hermes proxy`` and ``hermes proxy key``."""
-    from hermes_platform_proxy.command import build, build_key
+    """``hermes proxy``."""
+    from hermes_platform_proxy.command import build
 
-    return [
-        Command(name="proxy", build=partial(build, ctx)),
-        Command(name="proxy key", build=partial(build_key, ctx)),
-    ]
+    return [Command(name="proxy", build=partial(build, ctx))]

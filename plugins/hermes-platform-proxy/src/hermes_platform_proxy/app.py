@@ -85,7 +85,7 @@ class App:
         if re.sub(r":\d+$", "", headers.get("host", "")) not in _HOSTS or "origin" in headers:
             raise _Refusal(403, "forbidden", "This is for programs on this machine, and for no page of the web.")
         if not fits(self._key, headers.get("authorization", "")):
-            raise _Refusal(401, "invalid_api_key", f"The key is not right: {self._ctx.program} proxy key shows it.")
+            raise _Refusal(401, "invalid_api_key", f"The key is not right: {self._ctx.program} proxy --key shows it.")
         path, query = scope["path"], scope["query_string"].decode("latin-1")
         if path not in _PATHS or not _QUERY.fullmatch(query):
             raise _Refusal(404, "not_found", f"There is only {', '.join(_PATHS)} here.")

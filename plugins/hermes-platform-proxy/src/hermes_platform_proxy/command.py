@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["build", "build_key"]
+__all__ = ["build"]
 
 
 def build(ctx: PluginContext) -> "click.Command":
@@ -28,20 +28,26 @@ def build(ctx: PluginContext) -> "click.Command":
     @click.option(
         "--port", type=click.IntRange(0, 65_535), default=config.port, show_default=True, help="On 127.0.0.1."
     )
-    async def command(service: str, account: str, port: int) -> None:
+    @click.option("--key", is_flag=True, help="Show the key that programs give, and serve nothing.")
+    @click.option("--new-key", is_flag=True, help="Make another key; programs with the old one are let in no more.")
+    async def command(service: str, account: str, port: int, key: bool, new_key: bool) -> None:
         """Let programs on this machine use a login of yours, until this is stopped.
 
-        They speak OpenAI's protocol to http://127.0.0.1:8645/v1 and give the key that hermes proxy key shows. Hermes
+        They speak OpenAI's protocol to http://127.0.0.1:8645/v1 and give the key that hermes proxy --key shows. Hermes
         puts the login in its place and renews it; no program gets to see it. What the service's terms say of other
         programs holds for these, too.
 
         \b
         Examples:
           hermes proxy --service xai
-          OPENAI_API_KEY=$(hermes proxy key) OPENAI_BASE_URL=http://127.0.0.1:8645/v1 program
+          OPENAI_API_KEY=$(hermes proxy --key) OPENAI_BASE_URL=http://127.0.0.1:8645/v1 program
         """
-        from hermes_platform_proxy.app import App
         from hermes_platform_proxy.key import key_of
+
+        if key or new_key:
+            click.echo(key_of(ctx.secrets, new=new_key))
+            return
+        from hermes_platform_proxy.app import App
         from hermes_platform_proxy.server import listen, serve
         from hermes_platform_proxy.upstream import Upstream
 
@@ -49,7 +55,7 @@ def build(ctx: PluginContext) -> "click.Command":
         name = upstream.service()
         listening = listen(port)
         place = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-        click.echo(f"{name} answers at {place}, for programs with the key: {ctx.program} proxy key", err=True)
+        click.echo(f"{name} answers at {place}, for programs with the key: {ctx.program} proxy --key", err=True)
 
         def up(end: "Callable[[], None]") -> None:
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
@@ -58,20 +64,5 @@ def build(ctx: PluginContext) -> "click.Command":
             await serve(App(ctx, upstream, key_of(ctx.secrets)), listening, up=up)
         finally:
             await upstream.close()
-
-    return command
-
-
-def build_key(ctx: PluginContext) -> "click.Command":
-    """Make ``hermes proxy key``."""
-    import click
-
-    @click.command("key")
-    @click.option("--new", is_flag=True, help="Make another; programs with the old one are let in no more.")
-    def command(new: bool) -> None:
-        """Show the key that programs give to the proxy. It opens nothing else. A proxy that runs keeps its own."""
-        from hermes_platform_proxy.key import key_of
-
-        click.echo(key_of(ctx.secrets, new=new))
 
     return command
