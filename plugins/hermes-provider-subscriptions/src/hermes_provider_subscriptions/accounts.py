@@ -25,6 +25,7 @@ ALIASES: Mapping[str, str] = {
     "gcp-vertex": "vertex",
     "azure": "azure-foundry",
 }
+_SHORT = {"hf": "huggingface", "grok": "xai", "chatgpt": "codex"}  # for auth alone
 SERVICES = (
     "copilot",
     "codex",
@@ -44,6 +45,7 @@ _ROWS = Path(__file__).with_name("rows")
 
 def named(name: str) -> str:
     """Return the service that a person means. Raises UnknownName."""
+    name = _SHORT.get(name, name)
     service = ALIASES.get(name, f"{name}-oauth" if f"{name}-oauth" in SERVICES else name)
     if service not in SERVICES:
         raise UnknownName("service with a login", name, SERVICES)
