@@ -51,10 +51,10 @@ class LoginService:
     field in which the service says where a token counts. ``terms`` is what the service's terms say of other programs
     that do this; a person agrees to it first. ``sources`` say where the facts were read. A login that is not used
     itself but gives tokens for minutes has an ``exchange_url``; ``mints`` names the credentials of which such tokens
-    are made, at ``token_url``. Models answer at ``base_url``. ``hosts`` are those that tokens may be sent to; ``*`` stands for what may
-    come before. ``claims`` are headers of requests, and where in the login's JSON Web Tokens their values stand.
-    ``early`` seconds before its end a token is renewed. ``foreign``: whose token file may be read instead, with a
-    person's yes.
+    are made, at ``token_url``. Models answer at ``base_url``. ``hosts`` are those that tokens may be sent to; ``*``
+    stands for what may come before. ``claims`` are headers of requests, and where in the login's JSON Web Tokens their
+    values stand. ``early`` seconds before its end a token is renewed. ``foreign``: whose token file may be read
+    instead, with a person's yes.
     """
 
     name: str = field(validator=min_len(1))
