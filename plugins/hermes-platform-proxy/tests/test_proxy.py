@@ -233,3 +233,13 @@ async def test_a_gateway_serves_it_where_the_settings_say_so(ctx):
         listen(taken.getsockname()[1])
     assert "127.0.0.1" in await Proxy(ctx).status()
     taken.close()
+
+
+async def test_an_app_that_has_a_secret_renews_with_it(server, ctx, enter, program, monkeypatch):
+    server.secret, server.refresh_header = "app-secret-1", ""
+    monkeypatch.setattr(ctx.secrets, "get", {KEY: program.key, "GEMINI_OAUTH_SECRET": "app-secret-1"}.get)
+    tokens = await enter(secret="GEMINI_OAUTH_SECRET", refresh_header="")
+    server._good.discard(tokens.access)
+    assert (await program.ask())[0] == 200
+    assert server.refreshed == 1
+    assert server.wrong == []

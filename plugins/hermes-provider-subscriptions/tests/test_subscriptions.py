@@ -6,12 +6,14 @@ import logging
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 
 from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.testing.model_service import http
 from hermes_core.types import Blob, Feature, Text
 from hermes_provider_subscriptions.accounts import accounts_of, entry_of, logins_of, service_of
 from hermes_provider_subscriptions.checks import checks
+from hermes_provider_subscriptions.commands import commands
 from hermes_provider_subscriptions.masker import Tokens
 from hermes_provider_subscriptions.places import place_of
 from hermes_provider_subscriptions.provider import Subscription
@@ -119,6 +121,8 @@ async def test_what_a_service_said_of_an_account_is_known_to_the_next_process(se
     assert 80 < caught.value.retry_after <= 90
     assert len(server.service.asked) == asked
     waits["default"] = ""
+    [shown] = [one for one in commands(opened("nous-oauth")._ctx) if one.name == "auth list"]
+    assert "s more, as its service said" in CliRunner().invoke(shown.build(), []).output
     opened("nous-oauth").free()
     assert await say(opened("nous-oauth")) == "Hello."
     assert carried() == "default"

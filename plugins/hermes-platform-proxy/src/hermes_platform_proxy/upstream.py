@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from attrs import field
+from attrs import evolve, field
 
 from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.values import frozen
@@ -129,6 +129,8 @@ class Upstream:
         again = f"{self._ctx.program} auth login {name}"
         try:
             service = load_service(name, kept.over if kept else {})
+            if service.secret:
+                service = evolve(service, client_secret=self._ctx.secrets.get(service.secret))
         except ValueError as error:
             raise UserError(
                 f"The login {account} of {name} cannot be used: {error}", hint=f"Once more: {again}"

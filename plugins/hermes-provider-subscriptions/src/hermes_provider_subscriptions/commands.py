@@ -75,12 +75,16 @@ def _list(ctx: PluginContext) -> "click.Command":
 
 
 def _state(ctx: PluginContext, name: str, account: str) -> str:
+    from hermes_provider_kit.limits import Limits, mark_of
+
     try:
         kept = logins_of(ctx).read(name, account)
     except UserError:
         return "cannot be read; log in once more"
     if kept is None or kept.ended:
         return "has ended; log in once more"
+    if wait := Limits(ctx.paths.cache.parent / "limits").left(mark_of(name, account)):
+        return f"has to wait {wait:.0f} s more, as its service said"
     if kept.borrowed:
         return f"read from {kept.borrowed}"
     ends = kept.tokens.ends if kept.tokens else 0
