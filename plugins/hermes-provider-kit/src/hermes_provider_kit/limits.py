@@ -17,6 +17,7 @@ from hermes_atomic.whole import Busy, held, replace
 __all__ = ["Limits", "mark_of"]
 
 _LONGEST = 86_400.0  # seconds; what a service says beyond is not believed for longer
+_HEARD = 60.0  # seconds; services name the end of the whole window, and let the next request through sooner
 _SHORTEST = 0.5  # seconds that are not worth telling others
 
 
@@ -80,4 +81,5 @@ class Limits:
         from hermes_provider_kit.failures.waiting import used_up
 
         if any("ratelimit" in name for name in headers):
-            self.rest(mark, used_up(headers))
+            seconds = used_up(headers)
+            self.rest(mark, None if seconds is None else min(seconds, _HEARD))

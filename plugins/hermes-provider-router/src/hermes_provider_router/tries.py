@@ -31,7 +31,7 @@ class Tries:
         self._endpoint = route.endpoint or Endpoint(name=route.name)
         self._key: EndpointKey | None = None
         self._met_limit: set[str] = set()
-        self._looked = False
+        self._looked: set[str] = set()  # keys that another process may have been told to leave alone
         self._set_aside: list[str] = []
 
     async def next(self, note: str) -> Attempt:
@@ -40,9 +40,7 @@ class Tries:
 
         if self._endpoint.keys and self._key is None:
             self._key = await self._picked()
-        if not self._looked:
-            self._looked = True
-            self._look()
+        self._look()
         route = self._bound()
         if self._call.private and not is_here(route):
             route = evolve(route, provider=Veiled(route.provider))
@@ -66,7 +64,11 @@ class Tries:
 
     def _look(self) -> None:
         """Ask nobody who told another process to wait. Raises RateLimited, with what is left of that."""
-        if left := self._router.limits.left(self._mark()):
+        mark, known = self._mark(), self._looked
+        if mark in known:
+            return
+        known.add(mark)
+        if left := self._router.limits.left(mark):
             text = f"{self._route.name} has said to wait {left:.0f} s more, to another conversation of this home."
             raise RateLimited(text, retry_after=left, hint="`hermes model keys --reset all` asks it again at once.")
 
