@@ -72,7 +72,7 @@ async def test_a_page_of_another_login_is_refused(server, auth):
 async def test_a_login_is_borrowed_with_a_yes(server, ctx, auth, monkeypatch, tmp_path, service, text):
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     monkeypatch.setenv("GH_CONFIG_DIR", str(tmp_path))
-    assert "cannot be read" in await auth(f"login {service} --borrow --yes")
+    assert "is not there" in await auth(f"login {service} --borrow --yes")
     access, _ = server.minted()
     path_of("codex" if service == "codex" else "gh").write_text(text % access)
     assert "Logged in" in await auth(f"login {service} --borrow --yes")
@@ -132,7 +132,7 @@ async def test_terms_that_do_not_allow_it_are_said_before_anything(auth, files):
     told = await auth("login claude")
     assert told.startswith("Anthropic's terms do not allow this")
     assert "say --yes" in told
-    assert "cannot be read" in await auth("login claude --yes")
+    assert "is not there" in await auth("login claude --yes")
 
 
 async def test_every_service_logs_in_and_out(server, ctx, auth, files):

@@ -44,12 +44,12 @@ def _found(ctx: PluginContext) -> "click.Command":
             if row.foreign and os.path.lexists(PROGRAMS[row.foreign].path()):
                 known = PROGRAMS[row.foreign]
                 use = f"{ctx.program} auth login {name} --borrow"
-                rows.append({"file": str(known.path()), "what": known.what, "use": use})
+                rows.append({"file": str(known.path()), "use": use, "what": known.what})
         aws = Path(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config").expanduser()
         if os.path.lexists(aws):
             use = f"{ctx.program} config set providers.bedrock.profile NAME"
-            rows.append({"file": str(aws), "what": "profiles of AWS, which bedrock reads by AWS's library", "use": use})
-        emit(rows, ("file", "what", "use"), as_json=as_json, empty="No login of another program was found.")
+            rows.append({"file": str(aws), "use": use, "what": "profiles of AWS, which bedrock reads by AWS's library"})
+        emit(rows, ("file", "use", "what"), as_json=as_json, empty="No login of another program was found.")
 
     return command
 
@@ -132,9 +132,10 @@ def _login(ctx: PluginContext) -> "click.Command":
         there = lendable(row, file)
         asked = borrow or bool(file) or row.flow == "borrow"
         if asked and not there and row.foreign:
-            from hermes_login.foreign import path_of
+            from hermes_login.foreign import PROGRAMS
 
-            there = f"{path_of(row.foreign)} is not there yet."
+            known = PROGRAMS[row.foreign]
+            raise UserError(f"{known.path()} is not there.", hint=f"Log in there first: {known.again}")
         if there and not asked and sys.stdin.isatty() and not yes:
             asked = click.confirm(f"{there} Read it each time it is needed, instead of logging in?")
         elif asked and there:
