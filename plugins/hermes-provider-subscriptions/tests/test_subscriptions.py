@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import os
 
 import pytest
 from attrs import evolve
@@ -14,6 +15,7 @@ from hermes_core.types import Blob, Feature, Text
 from hermes_provider_subscriptions.accounts import accounts_of, entry_of, logins_of, service_of
 from hermes_provider_subscriptions.checks import checks
 from hermes_provider_subscriptions.commands import commands
+from hermes_provider_subscriptions.entering import borrowed
 from hermes_provider_subscriptions.masker import Tokens
 from hermes_provider_subscriptions.places import place_of
 from hermes_provider_subscriptions.provider import Subscription
@@ -191,6 +193,19 @@ async def test_tokens_are_seen_nowhere(server, ctx, enter, opened, say, caplog, 
     await say(opened("copilot"))
     assert masker.is_secret(tokens.access)
     assert not any(secret in caplog.text or secret in repr(copilot.__dict__) for secret in secrets)
+
+
+async def test_a_token_that_another_program_renews_is_masked_as_well(ctx, monkeypatch, tmp_path):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    masker, file = Tokens(ctx), tmp_path / "auth.json"
+    for number in range(3):
+        token = f"borrowed-token-{number}"
+        file.write_text(json.dumps({"tokens": {"access_token": token}}))
+        os.utime(file, ns=(number + 1, number + 1))
+        if not number:
+            await borrowed(ctx, "codex", "default")
+        assert masker.is_secret(token)
+        assert masker.is_secret("borrowed-token-0")
 
 
 async def test_a_step_logs_in_beside_what_is_used_and_changes_nothing(server, ctx, enter):

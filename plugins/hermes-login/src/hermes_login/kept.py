@@ -13,7 +13,7 @@ from hermes_atomic.whole import replace
 from hermes_core.errors import UserError
 from hermes_core.types import JSON
 from hermes_core.values import frozen
-from hermes_login.foreign import PROGRAMS, secrets_of
+from hermes_login.foreign import PROGRAMS, path_of, secrets_of
 from hermes_login.tokens import Tokens, is_token
 
 __all__ = ["Kept", "Logins"]
@@ -120,16 +120,26 @@ class Logins:
 
     def secrets(self) -> Iterator[str]:
         """Yield every token that is kept here or borrowed, for whoever masks them; what cannot be read is left out."""
+        for kept in self._all():
+            with suppress(UserError):
+                yield from _secrets(kept)
+
+    def foreign(self) -> Iterator[Path]:
+        """Yield the files of other programs that are read: they change without anything changing here."""
+        for kept in self._all():
+            if kept.borrowed:
+                yield Path(kept.path) if kept.path else path_of(kept.borrowed)
+
+    def _all(self) -> Iterator[Kept]:
         with suppress(OSError):
             for folder in sorted(self.folder.iterdir()):
                 for account in self.accounts(folder.name):
                     with suppress(UserError):
-                        yield from _secrets(self.read(folder.name, account))
+                        if kept := self.read(folder.name, account):
+                            yield kept
 
 
-def _secrets(kept: Kept | None) -> Iterator[str]:
-    if kept is None:
-        return
+def _secrets(kept: Kept) -> Iterator[str]:
     for tokens in filter(None, (kept.tokens, kept.short)):
         yield from filter(None, (tokens.access, tokens.refresh))
     if kept.borrowed:
