@@ -94,10 +94,12 @@ class Budget(Purse):
             while len(self._dearest) > _KNOWN:
                 del self._dearest[next(iter(self._dearest))]
         if session.turn in self._flying:
-            await over(self._documents, session.asker, session.turn)
-            async with self._landed:
-                self._flying.discard(session.turn)
-                self._landed.notify_all()
+            try:
+                await over(self._documents, session.asker, session.turn)
+            finally:  # a store that fails holds up nobody here
+                async with self._landed:
+                    self._flying.discard(session.turn)
+                    self._landed.notify_all()
 
     async def left(self, session: Session) -> Mapping[str, float]:
         """What is left of the session's limits and the day's."""
