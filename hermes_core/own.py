@@ -76,6 +76,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-platform-gateway": ("gateway", "people"),
     "hermes-platform-host": ("attach", "host"),
     "hermes-platform-mcp-serve": ("mcp-serve",),
+    "hermes-platform-proxy": ("proxy",),
     "hermes-platform-tui": ("web",),
     "hermes-platform-webhook": ("webhook",),
     "hermes-provider-ollama": ("ollama",),

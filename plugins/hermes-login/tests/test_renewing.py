@@ -209,7 +209,7 @@ async def test_what_another_program_keeps_is_read_and_never_renewed(server, logi
     assert list(logins.secrets()) == [secret]
     with pytest.raises(AuthError, match="has ended") as caught:
         await login().bearer(secret)
-    assert "Use codex once" in caught.value.hint
+    assert "Use the Codex CLI once" in caught.value.hint
     assert server.service.asked == []
 
 

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from hermes_core.errors import AuthError
+from hermes_core.types import Endpoint
 from hermes_provider_bedrock.config import Config
+from hermes_provider_bedrock.setup import all_steps
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE"}
 ROLE = """<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
@@ -81,6 +83,21 @@ async def test_a_profile_may_name_a_program_that_gives_credentials(hi, at, ask, 
     await ask(at(api_key="", config=Config(profile="own", region="eu-central-1")))
     assert "AKIAPROC" in told(hi.asked[0])
     assert told(hi.asked[0]).endswith(f"Signature={wire.signature_of(hi.asked[0], 'p')}")
+
+
+async def test_a_setup_asks_for_a_profile_and_reads_it_only_where_one_was_named(service, keys, wire, tmp_path):
+    (tmp_path / "aws-credentials").write_text("[own]\naws_access_key_id = AKIAOWN\naws_secret_access_key = own-s\n")
+    [step] = all_steps(keys(), {"bedrock": Endpoint(name="bedrock", base_url=service.url)}, Config())
+    fields = {one.name: one for one in step.fields}
+    assert (fields["profile"].key, fields["profile"].required) == ("providers.bedrock.profile", False)
+    service.by_path["/foundation-models"] = service.by_path["/inference-profiles"] = wire.http(200, "{}")
+    with pytest.raises(AuthError, match="none are set"):
+        await step.test({"region": "eu-central-1", "profile": "", "key": ""})
+    assert service.asked == []
+    assert "0 models" in await step.test({"region": "eu-central-1", "profile": "own", "key": ""})
+    assert "AKIAOWN" in told(service.asked[0])
+    assert told(service.asked[0]).endswith(f"Signature={wire.signature_of(service.asked[0], 'own-s')}")
+    assert fields["profile"].check("a\nb")
 
 
 async def test_without_credentials_nothing_is_asked_and_the_ways_are_named(hi, at, ask, keys, tmp_path):

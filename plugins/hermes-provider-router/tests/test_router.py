@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
@@ -19,6 +20,7 @@ from hermes_core.errors import (
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider
 from hermes_core.testing import Call, Fail, Say
+from hermes_core.testing.bench import Bench
 from hermes_core.types import (
     Blob,
     Delta,
@@ -38,6 +40,7 @@ from hermes_core.types import (
     Usage,
     UsageDelta,
 )
+from hermes_provider_kit import limits
 from hermes_provider_router.keys import Keys, fingerprint
 from hermes_provider_router.windows import Windows
 
@@ -193,7 +196,7 @@ async def test_passing_faults_are_tried_first_and_then_handed_on(chain, hermes) 
 
 
 async def test_after_a_limit_the_first_rests_and_is_tried_again_later(chain, hermes, monkeypatch) -> None:
-    one, two = chain([Fail(LIMIT), "one again"], ["two", "two again"])
+    one, two = chain([Fail(LIMIT), "one again"], ["two", "two again", "two once more"])
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     assert (await ended(hermes, session="s")).answer == "two"
@@ -201,8 +204,28 @@ async def test_after_a_limit_the_first_rests_and_is_tried_again_later(chain, her
     assert (await ended(hermes, session="s")).answer == "two again"
     assert len(one.requests) == 1
     now[0] += 2
+    assert (await ended(hermes, session="s")).answer == "two once more"  # it said an hour
+    monkeypatch.setattr(limits, "time", SimpleNamespace(time=lambda: time.time() + 3600))
+    now[0] += 61
     assert (await ended(hermes, session="s")).answer == "one again"
-    assert len(two.requests) == 2
+    assert (len(one.requests), len(two.requests)) == (2, 3)
+
+
+async def test_what_a_service_said_to_one_process_is_known_to_the_others(chain, hermes, tmp_path) -> None:
+    one, two = chain([Fail(LIMIT)], ["two", "two in another process"])
+    assert (await ended(hermes)).answer == "two"
+    again = Bench(tmp_path / "home")
+    for part in ("hermes_provider_router", one, two):
+        again.tmp_plugin(part)
+    again.configure({"model.provider": "one", "fallback_providers": ["two:scripted-1"]})
+    async with again:
+        end = await ended(again)
+        assert end.answer == "two in another process"
+        assert "answered, because scripted-1 from one could not" in end.note
+        assert len(one.requests) == 1
+        assert len(list((tmp_path / "home").rglob("limits/*.json"))) == 1
+        await router(again).keys({}, reset="all")
+        assert list((tmp_path / "home").rglob("limits/*.json")) == []
 
 
 async def test_who_was_tried_in_vain_rests_ever_longer_and_one_try_tells_whether_it_is_back(
@@ -272,6 +295,7 @@ async def test_when_nobody_can_answer_the_first_one_is_told_and_soon_tried_again
     assert told.text == "Too many."
     assert "scripted-1 from two: the key is missing" in told.hint
     now[0] += 6
+    monkeypatch.setattr(limits, "time", SimpleNamespace(time=lambda: time.time() + 3600))
     assert (await ended(hermes)).answer == "one"
 
 

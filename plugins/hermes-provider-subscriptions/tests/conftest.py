@@ -13,7 +13,7 @@ from hermes_core.types import Endpoint, Message, Request, Text, TextDelta
 from hermes_login.kept import Kept
 from hermes_login.testing import AuthServer
 from hermes_login.tokens import Tokens
-from hermes_provider_subscriptions.accounts import login_of, service_of
+from hermes_provider_subscriptions.accounts import SERVICES, login_of, service_of
 from hermes_provider_subscriptions.config import Config, ServiceSettings
 from hermes_provider_subscriptions.provider import Subscription
 
@@ -92,7 +92,11 @@ def ctx(server, tmp_path):
     common = {"client_id": "hermes-test", "token_url": f"{url}/token", "hosts": ["127.0.0.1"]}
     copilot = ServiceSettings(**common, device_url=f"{url}/device", exchange_url=f"{url}/exchange", base_url=url)
     codex = ServiceSettings(**common, authorize_url=f"{url}/authorize", base_url=f"{url}/codex")
-    config = Config(services={"copilot": copilot, "codex": codex})
+    rest = {
+        name: ServiceSettings(**common, device_url=f"{url}/device", authorize_url=f"{url}/authorize", base_url=url)
+        for name in SERVICES
+    }
+    config = Config(services={**rest, "copilot": copilot, "codex": codex})
     return plugin_context(read_manifest(manifest_path("hermes_provider_subscriptions")), tmp_path, config=config)
 
 

@@ -3,16 +3,22 @@
 import asyncio
 import json
 import logging
+import os
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 
 from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.testing.model_service import http
 from hermes_core.types import Blob, Feature, Text
-from hermes_provider_subscriptions.accounts import accounts_of, logins_of
+from hermes_provider_subscriptions.accounts import accounts_of, entry_of, logins_of, service_of
 from hermes_provider_subscriptions.checks import checks
+from hermes_provider_subscriptions.commands import commands
+from hermes_provider_subscriptions.entering import borrowed
 from hermes_provider_subscriptions.masker import Tokens
+from hermes_provider_subscriptions.places import place_of
+from hermes_provider_subscriptions.provider import Subscription
 from hermes_provider_subscriptions.setup import Step
 
 
@@ -88,6 +94,73 @@ async def test_another_account_stands_in(server, ctx, enter, opened, say):
         await say(opened("codex"))
 
 
+async def test_what_a_service_said_of_an_account_is_known_to_the_next_process(server, enter, opened, say):
+    tokens = {name: await enter("nous-oauth", name) for name in ("default", "work")}
+    answer, waits = server.service.by_path["/chat/completions"], {"default": "90", "work": ""}
+
+    def carried():
+        return next(n for n, t in tokens.items() if t.access in server.service.asked[-1].headers["authorization"])
+
+    async def limited(writer):
+        if wait := waits[carried()]:
+            writer.write(http(429, json.dumps({"error": {"message": "slow down"}}), **{"retry-after": wait}))
+            return await writer.drain()
+        return await answer(writer)
+
+    server.service.by_path["/chat/completions"] = limited
+    assert await say(opened("nous-oauth")) == "Hello."
+    assert len(server.service.asked) == 2
+    assert await say(opened("nous-oauth")) == "Hello."  # as another process would
+    assert len(server.service.asked) == 3
+    assert carried() == "work"
+    waits["work"] = "600"
+    with pytest.raises(RateLimited) as caught:
+        await say(opened("nous-oauth"))
+    assert 80 < caught.value.retry_after <= 90  # of both, the sooner
+    asked = len(server.service.asked)
+    with pytest.raises(RateLimited, match="all 2 accounts") as caught:
+        await say(opened("nous-oauth"))
+    assert 80 < caught.value.retry_after <= 90
+    assert len(server.service.asked) == asked
+    waits["default"] = ""
+    [shown] = [one for one in commands(opened("nous-oauth")._ctx) if one.name == "auth list"]
+    assert "s more, as its service said" in CliRunner().invoke(shown.build(), []).output
+    opened("nous-oauth").free()
+    assert await say(opened("nous-oauth")) == "Hello."
+    assert carried() == "default"
+
+
+async def test_an_answer_that_used_a_limit_up_is_heard(server, enter, opened, say):
+    await enter("nous-oauth")
+    left = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "40s"}
+    body = b'{"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}'
+    server.service.by_path["/chat/completions"] = http(200, body.decode(), **left)
+    assert await say(opened("nous-oauth")) == "Hello."
+    with pytest.raises(RateLimited, match="this account"):
+        await say(opened("nous-oauth"))
+    assert len(server.service.asked) == 1
+
+
+async def test_requests_at_once_go_to_different_accounts(server, ctx, enter, opened, say):
+    tokens = {name: await enter("nous-oauth", name) for name in ("default", "work")}
+    there = evolve(ctx, config=evolve(ctx.config, spread=True))
+    both, carried = asyncio.Barrier(2), []
+    answer = server.service.by_path["/chat/completions"]
+
+    async def waiting(writer):
+        token = server.service.asked[-1].headers["authorization"]
+        carried.append(next(name for name, one in tokens.items() if one.access in token))
+        await both.wait()
+        return await answer(writer)
+
+    server.service.by_path["/chat/completions"] = waiting
+    providers = [Subscription(there, "nous-oauth") for _ in range(2)]
+    assert await asyncio.gather(*map(say, providers)) == ["Hello.", "Hello."]
+    assert sorted(carried) == ["default", "work"]
+    for one in providers:
+        await one.close()
+
+
 async def test_nobody_is_logged_in(opened, say):
     assert not await opened("copilot").ready()
     with pytest.raises(AuthError, match="Nobody is logged in") as caught:
@@ -120,6 +193,19 @@ async def test_tokens_are_seen_nowhere(server, ctx, enter, opened, say, caplog, 
     await say(opened("copilot"))
     assert masker.is_secret(tokens.access)
     assert not any(secret in caplog.text or secret in repr(copilot.__dict__) for secret in secrets)
+
+
+async def test_a_token_that_another_program_renews_is_masked_as_well(ctx, monkeypatch, tmp_path):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    masker, file = Tokens(ctx), tmp_path / "auth.json"
+    for number in range(3):
+        token = f"borrowed-token-{number}"
+        file.write_text(json.dumps({"tokens": {"access_token": token}}))
+        os.utime(file, ns=(number + 1, number + 1))
+        if not number:
+            await borrowed(ctx, "codex", "default")
+        assert masker.is_secret(token)
+        assert masker.is_secret("borrowed-token-0")
 
 
 async def test_a_step_logs_in_beside_what_is_used_and_changes_nothing(server, ctx, enter):
@@ -158,3 +244,60 @@ async def test_doctor_names_what_has_ended(server, ctx, enter):
     found = await asyncio.wait_for(check.run(), 10)
     assert [one.level for one in found] == ["fault", "ok"]
     assert found[0].fix.endswith("hermes auth login copilot")
+
+
+async def test_a_setup_asks_before_it_reads_what_another_program_keeps(server, ctx, monkeypatch, tmp_path):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    access, _ = server.minted()
+    (tmp_path / "auth.json").write_text(json.dumps({"tokens": {"access_token": access}}))
+    shown = []
+
+    async def show(prompt):
+        shown.append(prompt.text)
+        return "yes" if "auth.json" in prompt.text or "terms" in prompt.text else ""
+
+    values = await Step(ctx, "codex").login(show)
+    assert [str(tmp_path / "auth.json") in text for text in shown] == [False, True]
+    assert "login of the Codex CLI" in shown[1]
+    assert logins_of(ctx).read("codex", values["account"]).borrowed == "codex"
+    assert server.service.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "url"),
+    [
+        ("vertex", {"VERTEX_PROJECT_ID": "p-1"}, "https://aiplatform.googleapis.com/v1/projects/p-1/locations/global"),
+        (
+            "vertex",
+            {"VERTEX_PROJECT_ID": "p-1", "VERTEX_REGION": "europe-west4"},
+            "https://europe-west4-aiplatform.googleapis.com/v1/projects/p-1/locations/europe-west4",
+        ),
+        (
+            "azure-foundry",
+            {"AZURE_FOUNDRY_BASE_URL": "https://r.openai.azure.com/openai/v1"},
+            "https://r.openai.azure.com",
+        ),
+        ("vertex", {}, ""),
+        ("azure-foundry", {}, ""),
+        ("vertex", {"VERTEX_PROJECT_ID": "p/../x"}, ""),
+        ("vertex", {"VERTEX_PROJECT_ID": "p", "VERTEX_REGION": "evil.example/a"}, ""),
+        ("vertex", {"VERTEX_PROJECT_ID": "p", "VERTEX_REGION": "evil.example:1"}, ""),
+        ("azure-foundry", {"AZURE_FOUNDRY_BASE_URL": "https://r.openai.azure.com.evil.example"}, ""),
+        ("azure-foundry", {"AZURE_FOUNDRY_BASE_URL": "http://r.openai.azure.com"}, ""),
+    ],
+)
+def test_a_place_of_ones_own_is_the_services(ctx, name, said, url):
+    del ctx.config.services[name]
+    there = evolve(ctx, secrets=Said(said))
+    if url:
+        assert place_of(there, service_of(there, name), entry_of(there, name)).startswith(url)
+    else:
+        with pytest.raises(UserError):
+            place_of(there, service_of(there, name), entry_of(there, name))
+
+
+class Said(dict):
+    """Secrets as a person set them."""
+
+    def get(self, name, default=""):
+        return super().get(name, default)

@@ -1,6 +1,8 @@
 """Limits hold: what is spent is at most the limit, as far as the next reply can be foreseen."""
 
 import asyncio
+import time
+from types import SimpleNamespace
 
 import pytest
 from attrs import frozen
@@ -42,13 +44,13 @@ class Endless(Provider):
         yield Done(reason="tools" if request.tools else "stop")
 
 
-def kit(hermes, limits, **options) -> Endless:
+def kit(hermes, limits, kind=Endless, **options) -> Endless:
     @tool(touches=lambda _words: ())
     async def step(words: Words) -> str:
         """Step."""
         return words.text
 
-    provider = Endless(**options)
+    provider = kind(**options)
     hermes.tmp_plugin("hermes_tool_budgets")
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(step)
@@ -180,3 +182,47 @@ async def test_the_older_spelling_still_bounds_a_turn(hermes) -> None:
     provider = kit(hermes, {})
     assert (await play(hermes))[0].answer == "that far"
     assert provider.asked == 3
+
+
+async def test_two_processes_do_not_both_spend_the_same_rest(hermes, tmp_path) -> None:
+    from hermes_core.testing.bench import Bench
+
+    again = Bench(tmp_path / "home")
+    providers = [kit(one, {"day.tokens": 200}) for one in (hermes, again)]
+    async with again:
+        await asyncio.gather(*(play(one, f"s{number}-{id(one)}") for number in range(5) for one in (hermes, again)))
+    assert 20 <= sum(one.asked for one in providers) <= 21
+    store = await hermes.runtime.store()
+    spent = await store.spending.spent(owner=hermes.runtime.owner)
+    assert spent.usage.input + spent.usage.output <= 210
+
+
+async def test_what_a_dead_process_had_under_way_is_believed_for_a_while(hermes, monkeypatch) -> None:
+    from hermes_tool_budgets import under_way
+
+    provider = kit(hermes, {"day.tokens": 25})
+    later = time.time() + 1_801
+    documents = hermes.context("hermes_tool_budgets").documents
+    kept = await under_way.under_way(documents, hermes.runtime.owner)
+    assert await kept.begin("dead", {"tokens": 25.0})
+    assert not await kept.begin("slower", {"tokens": 10.0})
+    waiting = asyncio.create_task(play(hermes))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert provider.asked == 0
+    monkeypatch.setattr(under_way, "time", SimpleNamespace(time=lambda: later))
+    assert (await waiting)[1].kind == "budget_reached"
+    assert provider.asked == 2
+
+
+async def test_the_next_reply_is_thought_as_dear_as_the_dearest_so_far(hermes) -> None:
+    class Uneven(Endless):
+        async def stream(self, request):
+            async for delta in super().stream(request):
+                dear = isinstance(delta, UsageDelta) and self.asked == 1
+                yield UsageDelta(usage=Usage(input=60, output=0, cost=6.0, calls=1)) if dear else delta
+
+    provider = kit(hermes, {"session.money": 12.5}, Uneven)
+    _, failed = await play(hermes)
+    assert "used $7.0000 of $12.5 (budget.session.money), and the next reply takes about $6.0000" in failed.text
+    assert provider.asked == 2

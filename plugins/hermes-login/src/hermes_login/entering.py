@@ -4,7 +4,8 @@ import asyncio
 import math
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import urlencode, urlsplit
 
 from hermes_core.errors import Unavailable, UserError
@@ -19,7 +20,7 @@ __all__ = ["log_in"]
 
 Show = Callable[[LoginPrompt], Awaitable[str]]
 
-_DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+_GRANT = "urn:ietf:params:oauth:grant-type:"
 _USUAL, _SLOWER, _SLOWEST = 5.0, 5.0, 60.0  # seconds between questions; RFC 8628, 3.2 and 3.5
 _LONGEST = 1800.0  # seconds that a code is waited for, whatever the service says
 _CODE = re.compile(r"[0-9A-Za-z][0-9A-Za-z -]{2,31}")  # what a person can be asked to type
@@ -28,7 +29,7 @@ _CODE = re.compile(r"[0-9A-Za-z][0-9A-Za-z -]{2,31}")  # what a person can be as
 async def log_in(
     service: LoginService, show: Show, *, paste: bool = False, sleep: Callable[[float], Awaitable[None]] | None = None
 ) -> Tokens:
-    """Have a person log in. Nothing is kept.
+    """Have a person log in. Nothing is kept. A service that only lends what other programs have is not for this.
 
     Args:
         service: Where.
@@ -40,29 +41,42 @@ async def log_in(
         UserError: They did not, or said no.
         Unavailable: The service does not do as it should.
     """
+    service.client()
     if service.flow == "device":
         return await _by_code(service, show, sleep or asyncio.sleep)
     return await _by_browser(service, show, paste=paste or far_from_browser())
 
 
 async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], Awaitable[None]]) -> Tokens:
-    scope = {"scope": " ".join(service.scopes)} if service.scopes else {}
-    answer = await ask(service.title, service.device_url, {"client_id": service.client_id, **scope})
-    word, said = error_of(answer)
-    if word:
-        raise UserError(f"{service.title} begins no login: {said}", hint="Try again later.")
-    begun = answer[1]
-    device, code, page = begun.get("device_code"), begun.get("user_code"), begun.get("verification_uri")
-    if not is_token(device) or not isinstance(code, str) or not _CODE.fullmatch(code):
-        raise Unavailable(f"{service.title} sent no code to type.", transient=False)
-    if not isinstance(page, str) or not _is_its_page(service, page):
-        raise Unavailable(f"{service.title} names a page that is not its own.", transient=False)
-    interval = _seconds(begun.get("interval"), _USUAL, _SLOWEST)
-    left = _seconds(begun.get("expires_in"), 900.0, _LONGEST)
-    minutes = math.ceil(left / 60)
-    text = f"Open this page, log in, and type the code there and nowhere else. It is good for {minutes} min."
-    await show(LoginPrompt(text, url=page, code=code))
-    form = {"client_id": service.client_id, "device_code": str(device), "grant_type": _DEVICE_GRANT}
+    (verifier, challenge), state = proof_key(), secrets.token_urlsafe(32)
+    own = service.dialect == "user_code"
+    question = {"client_id": service.client_id, **service.extra}
+    if service.scopes:
+        question["scope"] = " ".join(service.scopes)
+    if service.proof:
+        question |= {"code_challenge": challenge, "code_challenge_method": "S256"}
+    if own:
+        question["state"] = state
+    begun = await _begun(service, question)
+    interval, left = _paces(begun, own=own)
+    text = "Open this page, log in, and type the code there and nowhere else. It is good for"
+    code, page = str(begun["user_code"]), str(begun["verification_uri"])
+    await show(LoginPrompt(f"{text} {math.ceil(left / 60)} min.", url=page, code=code))
+    kind = "user_code" if own else "device_code"
+    form = {**service.client(), kind: str(begun[kind]), "grant_type": f"{_GRANT}{kind}"}
+    if service.proof:
+        form["code_verifier"] = verifier
+    return await _polled(service, form, (interval, left), sleep)
+
+
+async def _polled(
+    service: LoginService,
+    form: Mapping[str, str],
+    paces: tuple[float, float],
+    sleep: Callable[[float], Awaitable[None]],
+) -> Tokens:
+    """Ask until the code was typed. Raises UserError where it was not, in time. ``paces`` are as ``_paces`` says."""
+    interval, left = paces
     while left > 0:
         await sleep(interval)
         left -= interval
@@ -74,6 +88,8 @@ async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], A
             interval = min(interval * 2, _SLOWEST)  # RFC 8628, 3.5: back off when nobody answers
             continue
         word, said = error_of(answer)
+        if service.dialect and not word:
+            word = _in_words(answer[1])
         if not word:
             return read_tokens(answer[1], service)
         if word == "slow_down":
@@ -85,6 +101,39 @@ async def _by_code(service: LoginService, show: Show, sleep: Callable[[float], A
         elif word != "authorization_pending":
             raise UserError(f"{service.title} ended the login: {said}", hint="Log in once more.")
     raise UserError(f"Nobody typed the code of {service.title} in time.", hint="Log in once more.")
+
+
+async def _begun(service: LoginService, question: Mapping[str, str]) -> Mapping[str, JSON]:
+    """Ask for a code. Raises UserError, or Unavailable for an answer that a person must not be shown."""
+    answer = await ask(service.title, service.device_url, question)
+    word, said = error_of(answer)
+    if word:
+        raise UserError(f"{service.title} begins no login: {said}", hint="Try again later.")
+    begun = answer[1]
+    code, page = begun.get("user_code"), begun.get("verification_uri")
+    held = code if service.dialect else begun.get("device_code")
+    if not is_token(held) or not isinstance(code, str) or not _CODE.fullmatch(code):
+        raise Unavailable(f"{service.title} sent no code to type.", transient=False)
+    if not isinstance(page, str) or not _is_its_page(service, page):
+        raise Unavailable(f"{service.title} names a page that is not its own.", transient=False)
+    if "state" in question and begun.get("state") != question["state"]:
+        raise Unavailable(f"{service.title} answered to another login.", transient=False)
+    return begun
+
+
+def _paces(begun: Mapping[str, JSON], *, own: bool) -> tuple[float, float]:
+    """Return the seconds between two questions, and those that a code is good for."""
+    if not own:
+        return _seconds(begun.get("interval"), _USUAL, _SLOWEST), _seconds(begun.get("expires_in"), 900.0, _LONGEST)
+    ends = _seconds(begun.get("expired_in"), 0, 1e14) / 1000
+    left = ends - time.time()
+    interval = _seconds(begun.get("interval"), _USUAL * 1000, _SLOWEST * 1000) / 1000
+    return max(interval, 1.0), min(left, _LONGEST) if left > 0 else 900.0
+
+
+def _in_words(reply: Mapping[str, JSON]) -> str:
+    """Return what the dialect says in ``status``, in the words of RFC 8628; empty where there are tokens."""
+    return {"success": "", "error": "access_denied"}.get(str(reply.get("status")), "authorization_pending")
 
 
 async def _by_browser(service: LoginService, show: Show, *, paste: bool) -> Tokens:
@@ -116,7 +165,7 @@ async def _by_browser(service: LoginService, show: Show, *, paste: bool) -> Toke
             code = await loopback.code()
     form = {
         "grant_type": "authorization_code",
-        "client_id": service.client_id,
+        **service.client(),
         "code": code,
         "redirect_uri": back,
         "code_verifier": verifier,
@@ -133,7 +182,8 @@ def _is_its_page(service: LoginService, page: str) -> bool:
     parts, asked = urlsplit(page), urlsplit(service.device_url)
     host, own = parts.hostname or "", (asked.hostname or "").removeprefix("www.")
     plain = page.isascii() and page.isprintable() and " " not in page and "@" not in parts.netloc
-    return plain and parts.scheme == asked.scheme and (host == own or host.endswith(f".{own}"))
+    named = host == own or host.endswith(f".{own}") or host in service.pages
+    return plain and parts.scheme == asked.scheme and named
 
 
 def _seconds(value: JSON, usual: float, most: float) -> float:

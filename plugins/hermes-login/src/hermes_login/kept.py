@@ -7,12 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from attrs import field
+from attrs import Factory, field
 
 from hermes_atomic.whole import replace
 from hermes_core.errors import UserError
+from hermes_core.types import JSON
 from hermes_core.values import frozen
-from hermes_login.foreign import read_foreign
+from hermes_login.foreign import PROGRAMS, path_of, secrets_of
 from hermes_login.tokens import Tokens, is_token
 
 __all__ = ["Kept", "Logins"]
@@ -27,7 +28,8 @@ class Kept:
 
     ``token_url`` is who made the tokens: a refresh token goes nowhere else. ``short`` is the token for minutes that was
     had for them, where the service gives one, and ``base_url`` where it counts. ``borrowed`` names the program whose
-    file has the tokens; they are then not here. ``ended``: the service said that it will renew them no more.
+    file has the tokens, ``path`` that file where it is not the usual one; they are then not here. ``ended``: the
+    service said that it will renew them no more. ``over`` is what was said of the service when somebody logged in.
     """
 
     token_url: str
@@ -35,7 +37,9 @@ class Kept:
     short: Tokens | None = None
     base_url: str = ""
     borrowed: str = ""
+    path: str = ""
     ended: bool = field(default=False)
+    over: Mapping[str, JSON] = Factory(dict)
 
 
 class Logins:
@@ -43,6 +47,14 @@ class Logins:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @classmethod
+    def of_home(cls, data: Path) -> "Logins":
+        """Return those of the home in whose folder ``data`` plugins keep theirs: the plugin ``subscriptions`` has them.
+
+        It lies among that plugin's data, which is closed to every tool.
+        """
+        return cls(data / "provider-subscriptions" / "logins")
 
     def path(self, service: str, account: str) -> Path:
         """Return the file of an account. Raises UserError for what is no name of one."""
@@ -80,6 +92,8 @@ class Logins:
             "short": _dumped(kept.short),
             "base_url": kept.base_url,
             "borrowed": kept.borrowed,
+            "path": kept.path,
+            "over": dict(kept.over),
             "ended": kept.ended,
         }
         try:
@@ -106,26 +120,38 @@ class Logins:
 
     def secrets(self) -> Iterator[str]:
         """Yield every token that is kept here or borrowed, for whoever masks them; what cannot be read is left out."""
+        for kept in self._all():
+            with suppress(UserError):
+                yield from _secrets(kept)
+
+    def foreign(self) -> Iterator[Path]:
+        """Yield the files of other programs that are read: they change without anything changing here."""
+        for kept in self._all():
+            if kept.borrowed:
+                yield Path(kept.path) if kept.path else path_of(kept.borrowed)
+
+    def _all(self) -> Iterator[Kept]:
         with suppress(OSError):
             for folder in sorted(self.folder.iterdir()):
                 for account in self.accounts(folder.name):
                     with suppress(UserError):
-                        yield from _secrets(self.read(folder.name, account))
+                        if kept := self.read(folder.name, account):
+                            yield kept
 
 
-def _secrets(kept: Kept | None) -> Iterator[str]:
-    if kept is None:
-        return
-    held = [kept.tokens, kept.short, read_foreign(kept.borrowed) if kept.borrowed else None]
-    for tokens in filter(None, held):
+def _secrets(kept: Kept) -> Iterator[str]:
+    for tokens in filter(None, (kept.tokens, kept.short)):
         yield from filter(None, (tokens.access, tokens.refresh))
+    if kept.borrowed:
+        yield from secrets_of(kept.borrowed, kept.path)
 
 
 def _dumped(tokens: Tokens | None) -> dict[str, Any] | None:
     if tokens is None:
         return None
     headers = dict(tokens.headers)
-    return {"access": tokens.access, "refresh": tokens.refresh, "ends": tokens.ends, "headers": headers}
+    held = {"access": tokens.access, "refresh": tokens.refresh, "ends": tokens.ends, "headers": headers}
+    return {**held, "place": tokens.place}
 
 
 def _kept(found: Mapping[str, Any]) -> Kept:
@@ -134,8 +160,10 @@ def _kept(found: Mapping[str, Any]) -> Kept:
         tokens=_tokens(found["tokens"]),
         short=_tokens(found["short"]),
         base_url=_text(found["base_url"]),
-        borrowed=_text(found["borrowed"]),
+        borrowed=_program(found["borrowed"]),
+        path=_text(found.get("path", "")),
         ended=found["ended"] is True,
+        over=dict(found.get("over", {})),
     )
 
 
@@ -146,7 +174,14 @@ def _tokens(found: Mapping[str, Any] | None) -> Tokens | None:
     if not is_token(access) or (refresh and not is_token(refresh)):
         raise ValueError("no token")
     headers = {_text(name): _text(value) for name, value in found["headers"].items()}
-    return Tokens(access=access, refresh=_text(refresh), ends=float(found["ends"]), headers=headers)
+    place = _text(found.get("place", ""))
+    return Tokens(access=access, refresh=_text(refresh), ends=float(found["ends"]), headers=headers, place=place)
+
+
+def _program(value: object) -> str:
+    if value not in ("", *PROGRAMS):
+        raise ValueError("no program that is known")
+    return str(value)
 
 
 def _text(value: object) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from attrs import Factory, evolve, field
 
@@ -12,10 +13,10 @@ from hermes_core.errors import AuthError, ProviderError, Unavailable, UserError
 from hermes_core.types import JSON
 from hermes_core.values import frozen
 from hermes_login.asking import Answer, ask, error_of
-from hermes_login.foreign import read_foreign
+from hermes_login.foreign import PROGRAMS, path_of, read_bytes, read_foreign
 from hermes_login.kept import Kept, Logins
 from hermes_login.service import LoginService
-from hermes_login.tokens import Tokens, is_token, read_tokens
+from hermes_login.tokens import Tokens, is_token, place_of, read_tokens
 
 __all__ = ["Bearer", "Login"]
 
@@ -95,7 +96,7 @@ class Login:
             raise AuthError(f"Nobody is logged in to {self._service.title}.", hint=f"Log in: {self._again}")
         if kept.borrowed:
             try:
-                return evolve(kept, tokens=read_foreign(kept.borrowed))
+                return self._borrowed(kept)
             except UserError as error:
                 raise AuthError(error.text, hint=error.hint) from error
         if kept.ended or kept.tokens is None:
@@ -108,20 +109,25 @@ class Login:
             )
         return kept
 
+    def _borrowed(self, kept: Kept) -> Kept:
+        """Return what is kept with what the other program has now. Raises UserError, Unavailable."""
+        tokens = read_foreign(kept.borrowed, kept.path)
+        return evolve(kept, tokens=evolve(tokens, place=place_of(tokens.place, self._service)))
+
     def _over(self) -> AuthError:
         text = f"The login {self.account} to {self._service.title} has ended."
         return AuthError(text, hint=self.hint)
 
     def _good(self, kept: Kept, refused: str, early: float) -> Bearer | None:
         """Return what is kept, if it counts for so many seconds more and was not refused."""
-        tokens = kept.short if self._service.exchange_url else kept.tokens
+        tokens = kept.short if self._service.lends else kept.tokens
         if tokens is None or tokens.access == refused or (tokens.ends and tokens.ends - early <= time.time()):
             return None
         return self._bearer(kept, tokens)
 
     def _bearer(self, kept: Kept, tokens: Tokens) -> Bearer:
         headers = {**self._service.headers, **(kept.tokens.headers if kept.tokens else {})}
-        return Bearer(token=tokens.access, headers=headers, base_url=kept.base_url)
+        return Bearer(token=tokens.access, headers=headers, base_url=kept.base_url or tokens.place)
 
     async def _renewed(self, refused: str) -> Bearer:
         async with self._alone():
@@ -129,12 +135,13 @@ class Login:
             if found := self._good(kept, refused, self._service.early):
                 return found
             try:
-                kept = await (self._exchanged(kept) if self._service.exchange_url else self._refreshed(kept))
+                renew = self._minted if self._service.mints else self._exchanged
+                kept = await (renew(kept) if self._service.lends else self._refreshed(kept))
             except Unavailable:
                 if found := self._good(kept, refused, 0):  # it was early, and counts still
                     return found
                 raise
-            tokens = kept.short if self._service.exchange_url else kept.tokens
+            tokens = kept.short if self._service.lends else kept.tokens
             if tokens is None:
                 raise self._over()
             return self._bearer(kept, tokens)  # whatever the clock of this machine says of its end
@@ -142,14 +149,20 @@ class Login:
     async def _refreshed(self, kept: Kept) -> Kept:
         """Have the tokens renewed, and keep the new ones. Raises ProviderError."""
         if kept.borrowed:
-            text = f"The login that {self._service.title} gave to {kept.borrowed} has ended."
-            raise AuthError(text, hint=f"Use {kept.borrowed} once, or log in here: {self._again}")
+            program = PROGRAMS[kept.borrowed]
+            text = f"The login that {self._service.title} gave to {program.title} has ended."
+            here = "" if self._service.flow == "borrow" else f", or log in here: {self._again}"
+            raise AuthError(text, hint=f"Use {program.title} once{here}.")
         tokens = kept.tokens
         if tokens is None or not tokens.refresh:
             raise self._ended(kept)
         service = self._service
-        form = {"grant_type": "refresh_token", "refresh_token": tokens.refresh, "client_id": service.client_id}
-        answer = await ask(service.title, service.token_url, form)
+        form, headers = {"grant_type": "refresh_token", **service.client()}, {}
+        if service.refresh_header:
+            headers[service.refresh_header] = tokens.refresh
+        else:
+            form["refresh_token"] = tokens.refresh
+        answer = await ask(service.title, service.token_url, form, headers)
         word, said = error_of(answer)
         if word in _ENDED:
             raise self._ended(kept)
@@ -187,6 +200,26 @@ class Login:
         made = evolve(kept, short=short, base_url=self._place(answer[1]))
         # what is borrowed is not written down: it stays in the other program's file
         self._write(evolve(made, tokens=None) if kept.borrowed else made)
+        return made
+
+    async def _minted(self, kept: Kept) -> Kept:
+        """Have a token for an hour made of the credentials in a file, and keep it. Raises ProviderError."""
+        from hermes_login.google import Credentials
+
+        service = self._service
+        try:
+            path = Path(kept.path) if kept.path else path_of(kept.borrowed)
+            form = Credentials.read(read_bytes(path)).form(service.token_url)
+        except UserError as error:
+            raise AuthError(error.text, hint=error.hint) from error
+        answer = await ask(service.title, service.token_url, form)
+        word, said = error_of(answer)
+        if word in _ENDED:
+            raise AuthError(f"{service.title} takes the credentials in {path} no more: {said}", hint=self.hint)
+        if word:
+            raise self._not_now(answer, said)
+        made = evolve(kept, short=read_tokens(answer[1], service))
+        self._write(evolve(made, tokens=None))
         return made
 
     def _place(self, reply: Mapping[str, JSON]) -> str:

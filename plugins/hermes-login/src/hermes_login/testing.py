@@ -1,12 +1,13 @@
 """An authorization server on this machine, for tests: it checks every parameter, and can be told to be hostile.
 
-It follows RFC 6749, 7636 and 8628 more strictly than real ones: a parameter too much is refused too, a code and a
+It follows RFC 6749, 7523, 7636 and 8628 more strictly than real ones: a parameter too much is refused too, a code and a
 refresh token are good once, and a refresh token that comes again ends the whole login.
 """
 
 import asyncio
 import json
 import re
+import time
 from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
@@ -17,7 +18,7 @@ from attrs import Factory, define
 
 __all__ = ["AuthServer"]
 
-_DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+_GRANT = "urn:ietf:params:oauth:grant-type:"
 
 
 class _Asked(Protocol):
@@ -35,6 +36,10 @@ class AuthServer:
 
     ``pending`` are the answers to questions after a code, until it was typed. ``hostile`` are whole replies by path.
 
+    ``secret`` is what the client has to know, ``proof`` wants one of who types a code, ``dialect`` is that of a row,
+    ``refresh_header`` the only place for a refresh token, ``signer`` the public key of a service account, for whom
+    ``minted_for`` says who a token was given to. Refresh tokens of one that does not ``rotates`` stay good.
+
     ``wrong`` lists every parameter that was not as it has to be; it is empty at the end of a good test.
     """
 
@@ -51,6 +56,13 @@ class AuthServer:
     refreshed: int = 0
     exchanged: int = 0
     reply: dict[str, Any] = Factory(dict)
+    secret: str = ""
+    proof: bool = False
+    dialect: str = ""
+    refresh_header: str = ""
+    signer: str = ""
+    rotates: bool = True
+    minted_for: str = ""
     _count: int = 0
     _good: set[str] = Factory(set)
     _used: set[str] = Factory(set)
@@ -125,24 +137,32 @@ class AuthServer:
         form = dict(pairs)
         if len(pairs) != len(form) or (names and form.keys() != set(names)):
             return self._refused("invalid_request", f"parameters {sorted(form)} instead of {sorted(names)}")
+        if form.get("grant_type", "").endswith(":jwt-bearer"):
+            return form  # who signs is who asks
         if form.get("client_id") != self.client_id:
             return self._refused("invalid_client", "another client")
+        if "grant_type" in form and form.pop("client_secret", "") != self.secret:
+            return self._refused("invalid_client", "another secret")
         return form
 
     def _device(self, asked: _Asked) -> bytes:
-        form = self._form(asked, "client_id", "scope")
+        own = self.dialect == "user_code"
+        proof = ("code_challenge", "code_challenge_method") if self.proof else ()
+        form = self._form(asked, "client_id", "scope", *proof, *(("response_type", "state") if own else ()))
         if isinstance(form, bytes):
             return form
-        if form["scope"] != self.scope:
-            return self._refused("invalid_scope", "another scope")
-        self._codes["device-code-0001"] = {}
-        begun = {
-            "device_code": "device-code-0001",
-            "user_code": "WDJB-MJHT",
-            "verification_uri": f"{self.url}/activate",
-            "expires_in": 900,
-            "interval": self.interval,
-        }
+        if form["scope"] != self.scope or form.get("response_type", "code") != "code":
+            return self._refused("invalid_scope", "another scope, or another kind of answer")
+        if self.proof and form["code_challenge_method"] != "S256":
+            return self._refused("invalid_request", "another method of proof")
+        begun: dict[str, Any] = {"user_code": "WDJB-MJHT", "verification_uri": f"{self.url}/activate"}
+        if own:
+            self._codes["WDJB-MJHT"] = form
+            milliseconds = int((time.time() + 900) * 1000)
+            begun |= {"expired_in": milliseconds, "interval": self.interval * 1000, "state": form["state"]}
+        else:
+            self._codes["device-code-0001"] = form
+            begun |= {"device_code": "device-code-0001", "expires_in": 900, "interval": self.interval}
         return _http(200, json.dumps(begun))
 
     def _token(self, asked: _Asked) -> bytes:
@@ -150,22 +170,47 @@ class AuthServer:
         if isinstance(form, bytes):
             return form
         handler = {
-            _DEVICE_GRANT: self._by_device,
+            f"{_GRANT}{self.dialect or 'device_code'}": self._by_device,
+            f"{_GRANT}jwt-bearer": self._by_signature,
             "authorization_code": self._by_code,
             "refresh_token": self._by_refresh,
         }.get(form.get("grant_type", ""))
+        if handler == self._by_refresh and self.refresh_header:
+            if "refresh_token" in form:
+                return self._refused("invalid_request", "a refresh token in the form")
+            form["refresh_token"] = asked.headers.get(self.refresh_header, "")
         return handler(form) if handler else self._refused("unsupported_grant_type", "another grant")
 
     def _by_device(self, form: Mapping[str, str]) -> bytes:
-        if form.keys() != {"grant_type", "client_id", "device_code"}:
+        kind = self.dialect or "device_code"
+        if form.keys() != {"grant_type", "client_id", kind, *(("code_verifier",) if self.proof else ())}:
             return self._refused("invalid_request", f"parameters {sorted(form)}")
-        if form["device_code"] not in self._codes:
+        if form[kind] not in self._codes:
             return self._refused("invalid_grant", "another device code, or used before")
+        if self.proof and not _proves(form["code_verifier"], self._codes[form[kind]]["code_challenge"]):
+            return self._refused("invalid_grant", "no proof")
         if self.pending:
             word = self.pending.pop(0)
+            if self.dialect:
+                return _http(200, json.dumps({"status": word}))
             # as GitHub does: an error in a success
             return _http(200, json.dumps({"error": word, "error_description": f"{word}, in words"}))
-        del self._codes[form["device_code"]]
+        del self._codes[form[kind]]
+        return self._given()
+
+    def _by_signature(self, form: Mapping[str, str]) -> bytes:
+        import jwt
+
+        if form.keys() != {"grant_type", "assertion"}:
+            return self._refused("invalid_request", f"parameters {sorted(form)}")
+        try:
+            wanted: Any = {"require": ["iss", "scope", "aud", "iat", "exp"]}
+            said = jwt.decode(form["assertion"], self.signer, ["RS256"], audience=f"{self.url}/token", options=wanted)
+        except jwt.PyJWTError as error:
+            return self._refused("invalid_grant", f"no signature: {error}")
+        if said["exp"] - said["iat"] > 3600 or "cloud-platform" not in said["scope"]:
+            return self._refused("invalid_scope", "too long, or another scope")
+        self.minted_for = said["iss"]
         return self._given()
 
     def _authorize(self, asked: _Asked) -> bytes:
@@ -191,8 +236,7 @@ class AuthServer:
         asked = self._codes.pop(form["code"], None)
         if asked is None:
             return self._refused("invalid_grant", "another code, or used before")
-        proof = urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).rstrip(b"=").decode()
-        if proof != asked["code_challenge"] or not re.fullmatch(r"[\w.~-]{43,128}", form["code_verifier"]):
+        if not _proves(form["code_verifier"], asked["code_challenge"]):
             return self._refused("invalid_grant", "no proof")
         if form["redirect_uri"] != asked["redirect_uri"]:
             return self._refused("invalid_grant", "another redirect_uri")
@@ -207,7 +251,8 @@ class AuthServer:
             return self._refused("invalid_grant", "a refresh token came twice")
         if token not in self._good:
             return _http(400, json.dumps({"error": "invalid_grant"}))
-        self._used.add(token)
+        if self.rotates:
+            self._used.add(token)
         self.refreshed += 1
         return self._given()
 
@@ -223,8 +268,18 @@ class AuthServer:
 
     def _given(self) -> bytes:
         access, refresh = self.minted()
-        given = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer"}
-        return _http(200, json.dumps({**given, "expires_in": self.expires_in, **self.reply}))
+        given: dict[str, Any] = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer"}
+        if self.dialect:
+            given |= {"status": "success", "expired_in": int((time.time() + self.expires_in) * 1000)}
+        else:
+            given["expires_in"] = self.expires_in
+        return _http(200, json.dumps({**given, **self.reply}))
+
+
+def _proves(verifier: str, challenge: str) -> bool:
+    """Tell whether a verifier has the form of RFC 7636, 4.1, and belongs to a challenge (4.6)."""
+    made = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    return made == challenge and re.fullmatch(r"[\w.~-]{43,128}", verifier) is not None
 
 
 def _http(status: int, body: str, **headers: str) -> bytes:

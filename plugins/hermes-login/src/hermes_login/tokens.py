@@ -14,7 +14,7 @@ from hermes_core.types import JSON
 from hermes_core.values import frozen
 from hermes_login.service import LoginService
 
-__all__ = ["Tokens", "ends_of", "is_token", "is_value", "read_tokens"]
+__all__ = ["Tokens", "ends_of", "is_token", "is_value", "place_of", "read_tokens"]
 
 _TOKEN = re.compile(r"[\x21-\x7e]{8,16384}")  # RFC 6750 allows less; nothing here can end a header
 _VALUE = re.compile(r"[\x21-\x7e]{1,256}")
@@ -23,12 +23,17 @@ _LONGEST = 10 * 365 * 86_400.0  # seconds; what is said to last longer has no en
 
 @frozen(kw_only=True)
 class Tokens:
-    """What a login gave. ``ends`` is an instant in seconds since 1970, 0 where it is not known to end."""
+    """What a login gave. ``ends`` is an instant in seconds since 1970, 0 where it is not known to end.
+
+    ``place`` is where it counts, empty where nobody said. ``more`` are secrets beside it that no request carries.
+    """
 
     access: str = field(repr=False)
     refresh: str = field(default="", repr=False)
     ends: float = 0.0
     headers: Mapping[str, str] = Factory(dict)
+    place: str = ""
+    more: tuple[str, ...] = field(default=(), repr=False)
 
 
 def read_tokens(reply: Mapping[str, JSON], service: LoginService, before: Tokens | None = None) -> Tokens:
@@ -53,9 +58,24 @@ def read_tokens(reply: Mapping[str, JSON], service: LoginService, before: Tokens
     return Tokens(
         access=str(access),
         refresh=str(refresh or (before.refresh if before else "")),
-        ends=_ends(reply.get("expires_in")) or ends_of(str(access)),
+        ends=_ends(reply.get("expires_in")) or _instant(reply.get("expired_in")) or ends_of(str(access)),
         headers={**(before.headers if before else {}), **headers},
+        place=place_of(reply.get(service.place), service) or (before.place if before else ""),
     )
+
+
+def place_of(said: JSON, service: LoginService) -> str:
+    """Return the address that a service names for its tokens, ending in ``/v1``; empty where it names none.
+
+    Raises:
+        Unavailable: It is not one of its own.
+    """
+    if not service.place or not isinstance(said, str) or not said:
+        return ""
+    url = said.rstrip("/") if "://" in said else f"https://{said.rstrip('/')}"
+    if not is_value(url) or not service.may_have_tokens(url):
+        raise Unavailable(f"{service.title} names a place that is not its own.", transient=False)
+    return url if url.endswith("/v1") else f"{url}/v1"
 
 
 def is_token(value: object) -> bool:
@@ -92,6 +112,13 @@ def _ends(seconds: JSON) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < _LONGEST:
         return 0.0
     return time.time() + seconds
+
+
+def _instant(value: JSON) -> float:
+    """Read an instant in milliseconds, or in seconds, since 1970."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1e9 < value < 1e14:
+        return _ends(value)
+    return value / 1000 if value > 1e11 else float(value)
 
 
 def _found(known: tuple[Mapping[str, JSON], ...], path: tuple[str, ...]) -> str:

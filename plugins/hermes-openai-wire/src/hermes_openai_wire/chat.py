@@ -72,6 +72,8 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
     with_usage = not line.state.usage_refused
     response = await _post(line, request, model, with_usage=with_usage)
     if response.is_success:
+        if line.heard:
+            line.heard(response.headers)
         return response
     body = await read_capped(response.aiter_bytes())
     await response.aclose()

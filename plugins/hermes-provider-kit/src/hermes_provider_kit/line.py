@@ -1,6 +1,6 @@
 """The line to one service: where it is, with which key and headers, and the one HTTP client that talks to it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import evolve, field
@@ -52,6 +52,7 @@ class ServiceLine:
     """What every protocol needs; one of a protocol adds its own.
 
     ``key`` is the provider's key in ``meta``; ``own`` says that it leads to the service of the catalogue itself.
+    ``heard`` is told the headers of each answer, in lower case.
     """
 
     key: str
@@ -62,6 +63,7 @@ class ServiceLine:
     extra_body: Mapping[str, JSON] = field(factory=dict)
     stale_seconds: float
     context: int = 0
+    heard: Callable[[Mapping[str, str]], None] | None = field(default=None, repr=False, eq=False)
 
     def client(self) -> "httpx2.AsyncClient":
         """Get the client, with its connections kept alive between calls."""

@@ -12,7 +12,7 @@ def register_providers(ctx: PluginContext) -> Iterable[Provider]:
     """Every service of the catalogue, under its name and its aliases."""
     from hermes_provider_openai.provider import all_providers
 
-    return all_providers(ctx.secrets, ctx.endpoints)
+    return all_providers(ctx.secrets, ctx.endpoints, ctx.paths.cache.parent / "limits")
 
 
 @hookimpl

@@ -1,7 +1,10 @@
 """One service of the catalogue as a Provider."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
+
+from attrs import evolve
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
@@ -10,6 +13,8 @@ from hermes_provider_kit.listed import Listed
 from hermes_provider_openai.listed import LISTED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hermes_core.brokers import SecretsBroker
     from hermes_openai_wire.line import Line
 
@@ -27,7 +32,13 @@ class Compatible(Provider):
     features = frozenset({Feature.EMBED, Feature.SEE, Feature.DRAW, Feature.SPEAK, Feature.TRANSCRIBE})
 
     def __init__(
-        self, listed: Listed, secrets: "SecretsBroker", *, name: str = "", endpoint: Endpoint | None = None
+        self,
+        listed: Listed,
+        secrets: "SecretsBroker",
+        *,
+        name: str = "",
+        endpoint: Endpoint | None = None,
+        limits: "Path | None" = None,
     ) -> None:
         self.name = name or listed.name
         self.priority = ALIAS_RANK if self.name in listed.aliases else listed.priority
@@ -36,12 +47,13 @@ class Compatible(Provider):
         self._listed = listed
         self._secrets = secrets
         self._endpoint = endpoint
+        self._limits = limits
         self._opened: Line | None = None
 
     def at(self, endpoint: Endpoint) -> "Compatible":
         """The same protocol at the user's address, or with the user's key. Raises UserError for what cannot work."""
         name = endpoint.name or self.name
-        bound = Compatible(self._listed, self._secrets, name=name, endpoint=endpoint)
+        bound = Compatible(self._listed, self._secrets, name=name, endpoint=endpoint, limits=self._limits)
         bound._line()
         return bound
 
@@ -153,6 +165,11 @@ class Compatible(Provider):
 
             entry = load_entry(self._listed.name)
             self._opened = open_line(entry, self.name, self._secrets, self._endpoint)
+            if self._limits:
+                from hermes_provider_kit.limits import Limits, mark_of
+
+                mark = mark_of(self.name, self._endpoint.api_key if self._endpoint else "")
+                self._opened = evolve(self._opened, heard=partial(Limits(self._limits).hear, mark))
         return self._opened
 
     async def _default_model(self, line: "Line") -> str:
@@ -166,10 +183,15 @@ class Compatible(Provider):
         return line.state.default_model
 
 
-def all_providers(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> list[Provider]:
-    """Every service of the catalogue, once under its own name and once under each alias."""
+def all_providers(
+    secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint], limits: "Path | None" = None
+) -> list[Provider]:
+    """Every service of the catalogue, once under its own name and once under each alias.
+
+    ``limits`` is the folder where the home's processes tell each other what services say of their limits.
+    """
     return [
-        Compatible(listed, secrets, name=name, endpoint=endpoints.get(name))
+        Compatible(listed, secrets, name=name, endpoint=endpoints.get(name), limits=limits)
         for listed in LISTED
         for name in (listed.name, *listed.aliases)
     ]

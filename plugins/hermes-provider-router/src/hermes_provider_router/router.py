@@ -13,6 +13,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import REASONS, ContextTooLong, HermesError, ProviderError
 from hermes_core.kinds import Attempt, ModelCall, ModelRoute, Provider, Router
 from hermes_core.types import EndpointKey, Response, Text, ToolCall
+from hermes_provider_kit.limits import Limits
 from hermes_provider_router.tries import Tries
 from hermes_provider_router.windows import Windows
 
@@ -51,6 +52,7 @@ class Fallbacks(Router):
     def __init__(self, context: PluginContext) -> None:
         self.sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
         self.windows = Windows(context.paths.cache / "windows.json")
+        self.limits = Limits(context.paths.cache.parent / "limits")
         self.bound: dict[tuple[str, str], Provider] = {}  # by a route's label and the fingerprint of a key
         self._context = context
         self._rests: dict[str, _Rest] = {}
@@ -175,6 +177,8 @@ class Fallbacks(Router):
 
     async def keys(self, given: Mapping[str, Sequence[EndpointKey]], *, reset: str = "") -> "Sequence[KeyRow]":
         """See Router."""
+        if reset == "all":
+            self.limits.free_all()
         if reset:
             await self.known_keys.reset(given, reset)
         return await self.known_keys.rows(given)

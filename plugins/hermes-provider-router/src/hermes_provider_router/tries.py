@@ -1,12 +1,14 @@
 """The tries at one route: how many there were, with which key, and what was taken out of the request."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from hermes_core.errors import ContextTooLong, ProviderError
+from hermes_core.errors import ContextTooLong, ProviderError, RateLimited
 from hermes_core.kinds import Attempt, ModelCall, ModelRoute
 from hermes_core.types import Endpoint, EndpointKey
+from hermes_provider_kit.limits import mark_of
 
 if TYPE_CHECKING:
     from hermes_provider_router.router import Fallbacks
@@ -29,6 +31,7 @@ class Tries:
         self._endpoint = route.endpoint or Endpoint(name=route.name)
         self._key: EndpointKey | None = None
         self._met_limit: set[str] = set()
+        self._looked: set[str] = set()  # keys that another process may have been told to leave alone
         self._set_aside: list[str] = []
 
     async def next(self, note: str) -> Attempt:
@@ -36,12 +39,38 @@ class Tries:
         from hermes_provider_router.veiled import Veiled, is_here
 
         if self._endpoint.keys and self._key is None:
-            keys = self._router.known_keys
-            self._key = await keys.pick(self._route.name, self._endpoint, but=self._set_aside)
+            self._key = await self._picked()
+        self._look()
         route = self._bound()
         if self._call.private and not is_here(route):
             route = evolve(route, provider=Veiled(route.provider))
         return Attempt(route=route, request=self._request, note=note)
+
+    async def _picked(self) -> EndpointKey:
+        """A key that its service did not tell any process of this home to leave alone, as long as there is one."""
+        from hermes_provider_router.keys import fingerprint
+
+        keys, name, but = self._router.known_keys, self._route.name, self._set_aside
+        resting = [
+            fingerprint(key) for key in self._endpoint.keys if self._router.limits.left(mark_of(name, key.value))
+        ]
+        if resting:
+            with suppress(ProviderError):
+                return await keys.pick(name, self._endpoint, but=[*but, *resting])
+        return await keys.pick(name, self._endpoint, but=but)
+
+    def _mark(self) -> str:
+        return mark_of(self._route.name, self._key.value if self._key else self._endpoint.api_key)
+
+    def _look(self) -> None:
+        """Ask nobody who told another process to wait. Raises RateLimited, with what is left of that."""
+        mark, known = self._mark(), self._looked
+        if mark in known:
+            return
+        known.add(mark)
+        if left := self._router.limits.left(mark):
+            text = f"{self._route.name} has said to wait {left:.0f} s more, to another conversation of this home."
+            raise RateLimited(text, retry_after=left, hint="`hermes model keys --reset all` asks it again at once.")
 
     def _bound(self) -> ModelRoute:
         """The route with the provider that has the key in use."""
@@ -61,6 +90,8 @@ class Tries:
 
         if isinstance(error, ContextTooLong) and error.reason == "context_overflow":
             self._router.windows.learn(self._route.label, error.window)
+        if error.reason == "rate_limit" and isinstance(error, RateLimited):
+            self._router.limits.rest(self._mark(), error.retry_after)
         changed = recovery.simpler(error.reason, self._request)
         if changed is not None and error.reason not in self._mended:
             self._mended.add(error.reason)

@@ -1,4 +1,4 @@
-"""GitHub Copilot and ChatGPT, by logging in instead of a key."""
+"""Services that people log in to, instead of a key."""
 
 from collections.abc import Iterable, Sequence
 

@@ -16,17 +16,37 @@ if TYPE_CHECKING:
     from hermes_login.service import LoginService
     from hermes_openai_wire.entry import Entry
 
-__all__ = ["ALIASES", "SERVICES", "accounts_of", "entry_of", "login_of", "logins_of", "named", "service_of"]
+__all__ = ["ALIASES", "SERVICES", "accounts_of", "entry_of", "login_of", "logins_of", "named", "said_of", "service_of"]
 
-ALIASES: Mapping[str, str] = {"github-copilot": "copilot", "openai-codex": "codex"}
-SERVICES = ("copilot", "codex")
-_OVER = ("client_id", "device_url", "authorize_url", "token_url", "exchange_url", "hosts")
+ALIASES: Mapping[str, str] = {
+    "github-copilot": "copilot",
+    "openai-codex": "codex",
+    "google-vertex": "vertex",
+    "gcp-vertex": "vertex",
+    "azure": "azure-foundry",
+}
+_SHORT = {"hf": "huggingface", "grok": "xai", "chatgpt": "codex"}  # for auth alone
+SERVICES = (
+    "copilot",
+    "codex",
+    "nous-oauth",
+    "xai-oauth",
+    "qwen-oauth",
+    "minimax-oauth",
+    "huggingface-oauth",
+    "gemini-oauth",
+    "vertex",
+    "azure-foundry",
+    "claude-oauth",
+)
+_OVER = ("client_id", "device_url", "authorize_url", "token_url", "exchange_url", "base_url", "hosts")
 _ROWS = Path(__file__).with_name("rows")
 
 
 def named(name: str) -> str:
     """Return the service that a person means. Raises UnknownName."""
-    service = ALIASES.get(name, name)
+    name = _SHORT.get(name, name)
+    service = ALIASES.get(name, f"{name}-oauth" if f"{name}-oauth" in SERVICES else name)
     if service not in SERVICES:
         raise UnknownName("service with a login", name, SERVICES)
     return service
@@ -43,24 +63,28 @@ def service_of(ctx: "PluginContext", name: str) -> "LoginService":
     """Return what is known of a service, with what the person says of it. Raises UserError."""
     from hermes_login.service import load_service
 
-    said = _said(ctx, name)
-    over: dict[str, Any] = {one: found for one in _OVER if (found := getattr(said, one))}
     try:
-        return load_service(name, over)
+        service = load_service(name, said_of(ctx, name))
+        return evolve(service, client_secret=ctx.secrets.get(service.secret)) if service.secret else service
     except ValueError as error:
         raise UserError(
             f"subscriptions.services.{name} cannot be: {error}", hint=f"{ctx.program} config edit"
         ) from None
 
 
+def said_of(ctx: "PluginContext", name: str) -> Mapping[str, Any]:
+    """Return what the person says of a service otherwise than its row does."""
+    said = _said(ctx, name)
+    return {one: found for one in _OVER if (found := getattr(said, one))}
+
+
 def entry_of(ctx: "PluginContext", name: str) -> "Entry":
-    """Return the row of its models."""
+    """Return the row of its models; where they answer is said by that of its login."""
     from hermes_openai_wire.entry import parse_entry
     from hermes_provider_kit.catalogue import read_row
 
     entry = parse_entry(read_row(_ROWS, name), where=f"{name}.toml")
-    base = _said(ctx, name).base_url
-    return evolve(entry, base_url=base) if base else entry
+    return evolve(entry, base_url=service_of(ctx, name).base_url)
 
 
 def accounts_of(ctx: "PluginContext", name: str) -> Sequence[str]:

@@ -1,9 +1,12 @@
 """``hermes auth``: what a person does with logins at a terminal."""
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
@@ -20,8 +23,35 @@ __all__ = ["commands"]
 
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """All of them; each is made when it is used."""
-    made = {"list": _list, "login": _login, "logout": _logout, "test": _test}
+    made = {"found": _found, "list": _list, "login": _login, "logout": _logout, "test": _test}
     return [Command(name=f"auth {name}", build=partial(make, ctx)) for name, make in made.items()]
+
+
+def _found(ctx: PluginContext) -> "click.Command":
+    import click
+
+    from hermes_tables.tables import emit, json_option
+
+    @click.command("found")
+    @json_option
+    def command(as_json: bool) -> None:
+        """Show where other programs keep logins on this machine. No file is opened; each is used with your yes only."""
+        from hermes_login.foreign import PROGRAMS
+
+        rows = []
+        for name in SERVICES:
+            row = service_of(ctx, name)
+            if row.foreign and os.path.lexists(PROGRAMS[row.foreign].path()):
+                known = PROGRAMS[row.foreign]
+                use = f"{ctx.program} auth login {name} --borrow"
+                rows.append({"file": str(known.path()), "use": use, "what": known.what})
+        aws = Path(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config").expanduser()
+        if os.path.lexists(aws):
+            use = f"{ctx.program} config set providers.bedrock.profile NAME"
+            rows.append({"file": str(aws), "use": use, "what": "profiles of AWS, which bedrock reads by AWS's library"})
+        emit(rows, ("file", "use", "what"), as_json=as_json, empty="No login of another program was found.")
+
+    return command
 
 
 def _list(ctx: PluginContext) -> "click.Command":
@@ -38,19 +68,23 @@ def _list(ctx: PluginContext) -> "click.Command":
             for name in SERVICES
             for account in accounts_of(ctx, name)
         ]
-        empty = f"Nobody is logged in. Log in: {ctx.program} auth login {'|'.join(SERVICES)}"
+        empty = f"Nobody is logged in. Log in: {ctx.program} auth login SERVICE"
         emit(rows, ("service", "account", "state"), as_json=as_json, empty=empty)
 
     return command
 
 
 def _state(ctx: PluginContext, name: str, account: str) -> str:
+    from hermes_provider_kit.limits import Limits, mark_of
+
     try:
         kept = logins_of(ctx).read(name, account)
     except UserError:
         return "cannot be read; log in once more"
     if kept is None or kept.ended:
         return "has ended; log in once more"
+    if wait := Limits(ctx.paths.cache.parent / "limits").left(mark_of(name, account)):
+        return f"has to wait {wait:.0f} s more, as its service said"
     if kept.borrowed:
         return f"read from {kept.borrowed}"
     ends = kept.tokens.ends if kept.tokens else 0
@@ -69,25 +103,45 @@ def _login(ctx: PluginContext) -> "click.Command":
     @click.argument("service")
     @click.option("--as", "account", default="default", metavar="NAME", help="What the account is called here.")
     @click.option("--paste", is_flag=True, help="The browser is on another machine: paste what it ends at.")
-    @click.option("--borrow", is_flag=True, help="Read the login of gh, or of the Codex CLI, instead of a new one.")
-    @click.option("--yes", is_flag=True, help="You have read what the terms of the service say.")
-    def command(service: str, account: str, paste: bool, borrow: bool, yes: bool) -> None:
-        """Log in to SERVICE: copilot (a GitHub Copilot plan) or codex (a ChatGPT plan).
+    @click.option("--borrow", is_flag=True, help="Read the login that another program keeps, instead of a new one.")
+    @click.option("--file", default="", metavar="PATH", help="Where that login is, such as a service account's key.")
+    @click.option("--yes", is_flag=True, help="You have read what the terms say, and what would be read.")
+    def command(service: str, account: str, paste: bool, borrow: bool, file: str, yes: bool) -> None:
+        """Log in to SERVICE, by an account that you have there.
 
-        What the service's terms say of it is shown first, and wants your yes. A login of the same name is replaced.
+        Services: copilot, codex, nous, xai, qwen, minimax, huggingface, gemini, vertex, azure, claude. What the
+        service's terms say of it is shown first, and wants your yes. A login of the same name is replaced.
+
+        Another program's login is read each time it is needed: nothing is copied, and nothing is renewed there.
+
+        \b
+        Examples:
+          hermes auth login copilot
+          hermes auth login codex --as work --paste
+          hermes auth login codex --borrow
+          hermes auth login vertex --file key.json
         """
-        from hermes_provider_subscriptions.entering import borrowed, entered
+        from hermes_provider_subscriptions.entering import borrowed, entered, lendable
 
         name = named(service)
         row = service_of(ctx, name)
         logins_of(ctx).path(name, account)
-        click.echo(row.terms)
-        confirm(f"Log in to {row.title} all the same?", yes=yes)
-        if borrow:
-            from hermes_login.foreign import path_of
+        if row.terms:
+            click.echo(row.terms)
+            confirm(f"Log in to {row.title} all the same?", yes=yes)
+        there = lendable(row, file)
+        asked = borrow or bool(file) or row.flow == "borrow"
+        if asked and not there and row.foreign:
+            from hermes_login.foreign import PROGRAMS
 
-            confirm(f"Read the login in {path_of(row.foreign)} each time it is needed?", yes=yes)
-            asyncio.run(borrowed(ctx, name, account))
+            known = PROGRAMS[row.foreign]
+            raise UserError(f"{known.path()} is not there.", hint=f"Log in there first: {known.again}")
+        if there and not asked and sys.stdin.isatty() and not yes:
+            asked = click.confirm(f"{there} Read it each time it is needed, instead of logging in?")
+        elif asked and there:
+            confirm(f"{there} Read it each time it is needed?", yes=yes)
+        if asked:
+            asyncio.run(borrowed(ctx, name, account, file))
         else:
             asyncio.run(entered(ctx, name, account, _show, agreed=True, paste=paste))
         click.echo(f"Logged in to {row.title} as {account}. Try it: {ctx.program} auth test {name}")
@@ -141,7 +195,7 @@ def _test(ctx: PluginContext) -> "click.Command":
         names = [named(service)] if service else SERVICES
         pairs = [(name, one) for name in names for one in ([account] if account else accounts_of(ctx, name))]
         if not pairs:
-            raise UserError("Nobody is logged in.", hint=f"Log in: {ctx.program} auth login {'|'.join(names)}")
+            raise UserError("Nobody is logged in.", hint=f"Log in: {ctx.program} auth login SERVICE")
         failed = asyncio.run(_tested(ctx, pairs))
         if failed:
             raise UserError(f"{failed} of {len(pairs)} logins do not work.", hint=f"{ctx.program} auth login --help")
@@ -153,12 +207,14 @@ async def _tested(ctx: PluginContext, pairs: Sequence[tuple[str, str]]) -> int:
     """Test each, and say what was found; how many do not work."""
     import click
 
+    from hermes_provider_subscriptions.provider import Subscription
     from hermes_provider_subscriptions.setup import Step
     from hermes_tables.tables import harmless
 
     failed = 0
     for name, account in pairs:
         try:
+            Subscription(ctx, name, account=account).free()
             click.echo(harmless(await Step(ctx, name).test({"account": account})))
         except HermesError as error:
             failed += 1

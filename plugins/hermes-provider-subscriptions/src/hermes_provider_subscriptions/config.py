@@ -29,6 +29,10 @@ class Config:
         factory=dict,
         example={"copilot": "work"},
     )
+    spread: bool = option(
+        "Whether requests that run at once go to different accounts of a service, in all processes of this home.",
+        default=False,
+    )
     services: dict[str, ServiceSettings] = option(
         "Services that are elsewhere than usual, by name.",
         factory=dict,

@@ -23,6 +23,7 @@ class Tokens(Masker):
     def __init__(self, ctx: "PluginContext") -> None:
         self._ctx, self._path = ctx, str(ctx.paths.data / "logins")
         self._state: object = None
+        self._foreign: tuple[str, ...] = ()
         self._values: dict[str, None] = {}
         self._known: Known | None = None
 
@@ -47,16 +48,26 @@ class Tokens(Masker):
             from hermes_known.known import Known
             from hermes_provider_subscriptions.accounts import logins_of
 
-            self._values |= dict.fromkeys(logins_of(self._ctx).secrets())
+            logins = logins_of(self._ctx)
+            self._foreign = tuple(map(str, logins.foreign()))
+            state = self._looked()  # before what it is of is read: what changes meanwhile is read once more
+            self._values |= dict.fromkeys(logins.secrets())
             while len(self._values) > _REMEMBERED:
                 self._values.pop(next(iter(self._values)))
             self._state, self._known = state, Known(self._values)
         return self._known
 
     def _looked(self) -> tuple[int, ...] | None:
-        """When files of logins were last replaced: each time, the folder of its service changes."""
+        """When files of logins were last replaced: each time, the folder of its service changes, or a borrowed file."""
         try:
             with os.scandir(self._path) as folders:
-                return tuple(entry.stat().st_mtime_ns for entry in folders)
+                return (*(entry.stat().st_mtime_ns for entry in folders), *map(_changed, self._foreign))
         except OSError:
             return None
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116 - asked for each text
+    except OSError:
+        return 0

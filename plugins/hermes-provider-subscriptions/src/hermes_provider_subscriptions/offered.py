@@ -17,7 +17,9 @@ _VERSION = "1.0.0"  # ChatGPT lists nothing to who says none
 
 
 async def list_models(line: Line) -> Sequence[Model]:
-    """Ask the service; the default model first. Raises ProviderError."""
+    """Ask the service, or say what its row knows where it has no list; the default first. Raises ProviderError."""
+    if not line.entry.list_models:
+        return [Model(name=name, context=line.context) for name in line.entry.models]
     query = f"?client_version={_VERSION}" if line.protocol == "responses" else ""
     url, headers = f"{line.service.url}/models{query}", line.request_headers()
     found = await fetch_json(line.client(), url, headers=headers, service=line.service, seconds=_SECONDS)

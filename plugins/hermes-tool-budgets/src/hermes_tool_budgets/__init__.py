@@ -14,7 +14,7 @@ def register_purses(ctx: PluginContext) -> Sequence[Purse]:
     from hermes_tool_budgets.config import Config
     from hermes_tool_budgets.purse import Budget
 
-    ctx.state["budget"] = Budget(ctx.config or Config(), ctx.sessions)
+    ctx.state["budget"] = Budget(ctx.config or Config(), ctx.sessions, ctx.documents)
     return [ctx.state["budget"]]
 
 

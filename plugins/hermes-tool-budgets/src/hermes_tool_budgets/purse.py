@@ -1,28 +1,32 @@
 """What may still be spent: by a turn, a session, a day. Looked at before each model call.
 
 The day is shared by all turns of a person. So that many at once do not all see the same last cent, a reply begins alone
-when those under way might use up what is left.
+when those under way might use up what is left: in this process, and in others, as the store says of them.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from math import inf
 
 from attrs import evolve
 
+from hermes_core.brokers import DocumentsBroker
 from hermes_core.control import SessionsBroker
 from hermes_core.errors import BudgetReached
 from hermes_core.kinds import Purse
 from hermes_core.types import Limits, Session, Spent, Usage
 from hermes_tool_budgets.config import Config, LimitSettings
+from hermes_tool_budgets.under_way import over, under_way
 
 __all__ = ["Budget", "reached"]
 
 Scope = dict[str, float]
 _SHARED = ("session", "day")
-_FORESEEN = ("tokens", "money")  # what the last reply tells of the next
-_KNOWN = 1_000  # sessions whose last reply is known at a time
+_FORESEEN = ("tokens", "money")  # what replies tell of the next
+_KNOWN = 1_000  # sessions whose dearest reply is known at a time
+_LOOK = 0.25  # seconds between two looks at what other processes have under way
 
 
 class Budget(Purse):
@@ -30,7 +34,7 @@ class Budget(Purse):
 
     name = "budget"
 
-    def __init__(self, config: Config, sessions: SessionsBroker) -> None:
+    def __init__(self, config: Config, sessions: SessionsBroker, documents: DocumentsBroker) -> None:
         self._calls = config.turn.calls  # None: as many as usual
         self._sessions = sessions
         self._limits = {
@@ -39,9 +43,10 @@ class Budget(Purse):
             "day": _set(config.day),
         }
         self._shared = any(self._limits[scope] for scope in _SHARED)
+        self._documents = documents
         self._flying: set[str] = set()  # turns whose reply is under way
         self._largest: Scope = {}  # what the most expensive replies so far used
-        self._last: dict[str, Scope] = {}  # what the last reply of a session used
+        self._dearest: dict[str, Scope] = {}  # what the most expensive reply of a session used
         self._landed = asyncio.Condition()
 
     def limits(self, usual: Limits) -> Limits:
@@ -60,11 +65,20 @@ class Budget(Purse):
             return self._check(session, await self._spent(session, spent, unbooked), last=last)
         async with self._landed:
             while True:
+                kept = await under_way(self._documents, session.asker)
+                others = [one for turn, one in kept.flights.items() if turn not in self._flying]
                 known = await self._spent(session, spent, unbooked)
                 left = self._check(session, known, last=last)
-                if not self._flying or not any(self._close(scope, amounts) for scope, amounts in known.items()):
-                    break
-                await self._landed.wait()
+                if not (self._flying or others) or not any(
+                    self._close(session, scope, known, others) for scope in known
+                ):
+                    takes = {what: self._next(session, what, known) for what in _FORESEEN}
+                    if await kept.begin(session.turn, takes):
+                        break
+                    continue  # another process was faster
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK if others else None):
+                        await self._landed.wait()
             self._flying.add(session.turn)
             return left
 
@@ -74,14 +88,18 @@ class Budget(Purse):
         for what, amount in used.items():
             self._largest[what] = max(amount, self._largest.get(what, 0))
         if usage.calls:
-            self._last.pop(session.id, None)
-            self._last[session.id] = {what: amount / usage.calls for what, amount in used.items()}
-            while len(self._last) > _KNOWN:
-                del self._last[next(iter(self._last))]
+            before = self._dearest.pop(session.id, {})
+            each = {what: amount / usage.calls for what, amount in used.items()}
+            self._dearest[session.id] = {what: max(amount, before.get(what, 0)) for what, amount in each.items()}
+            while len(self._dearest) > _KNOWN:
+                del self._dearest[next(iter(self._dearest))]
         if session.turn in self._flying:
-            async with self._landed:
-                self._flying.discard(session.turn)
-                self._landed.notify_all()
+            try:
+                await over(self._documents, session.asker, session.turn)
+            finally:  # a store that fails holds up nobody here
+                async with self._landed:
+                    self._flying.discard(session.turn)
+                    self._landed.notify_all()
 
     async def left(self, session: Session) -> Mapping[str, float]:
         """What is left of the session's limits and the day's."""
@@ -121,19 +139,27 @@ class Budget(Purse):
         return min(left, default=inf)
 
     def _next(self, session: Session, what: str, spent: Mapping[str, Scope]) -> float:
-        """About how many tokens, or how much money, the next reply takes: as the last, or as others on average."""
+        """About how many tokens, or how much money, the next reply takes.
+
+        As the dearest of its session so far, which a growing conversation soon reaches again; or as others on average.
+        """
         if what not in _FORESEEN:
             return 0
-        if known := self._last.get(session.id):
+        if known := self._dearest.get(session.id):
             return known[what]
         before = next((spent[scope] for scope in ("session", "day") if scope in spent and spent[scope]["calls"]), None)
         return before[what] / before["calls"] if before else 0
 
-    def _close(self, scope: str, amounts: Scope) -> bool:
+    def _close(
+        self, session: Session, scope: str, spent: Mapping[str, Scope], others: Sequence[Mapping[str, float]]
+    ) -> bool:
         """Whether the replies under way could use up what is left. A first one's size is anybody's guess."""
         for what, limit in self._limits[scope].items():
-            each = 1 if what == "calls" else self._largest.get(what, limit)
-            if what != "seconds" and amounts[what] + len(self._flying) * each >= limit:
+            if what == "seconds":
+                continue
+            each = 1 if what == "calls" else self._largest.get(what) or self._next(session, what, spent) or limit
+            more = sum(1 if what == "calls" else one.get(what) or each for one in others)
+            if spent[scope][what] + len(self._flying) * each + more >= limit:
                 return True
         return False
 

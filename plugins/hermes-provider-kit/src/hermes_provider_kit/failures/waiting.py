@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Mapping
 
-__all__ = ["wait_in"]
+__all__ = ["used_up", "wait_in"]
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -44,6 +44,16 @@ def wait_in(headers: Mapping[str, str], body: str = "") -> float | None:
     if known:
         return max(known)
     return _number(str(_in_body(body[:8000])))
+
+
+def used_up(headers: Mapping[str, str]) -> float | None:
+    """Seconds until a limit is over that an answer used up; None where each has something left, or nothing is said.
+
+    ``headers`` are in lower case.
+    """
+    over = [name for name in _RESETS if name in headers and name.replace("-reset", "-remaining") in headers]
+    known = [_duration(headers[name]) for name in over if _spent(headers, name)]
+    return max((seconds for seconds in known if seconds is not None), default=None)
 
 
 def _in_body(body: str) -> float | None:
