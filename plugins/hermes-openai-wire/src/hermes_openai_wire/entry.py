@@ -44,6 +44,7 @@ class Entry:
     ``transcribe``, where none is named.
     ``schemas`` are prefixes of models that can be held to a schema, an empty one for all; what runs on a machine of
     one's own is not while it may call tools, as a grammar there lets it say nothing else.
+    ``public`` is its name at https://models.dev.
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
     ``instructions``: in the Responses protocol the prompt goes beside the conversation. ``unset`` are fields of it that
     the service refuses.
@@ -63,6 +64,7 @@ class Entry:
     protocol: Literal["chat", "responses"] = "chat"
     default_model: str = ""
     models: tuple[str, ...] = ()
+    public: str = ""
     contexts: Mapping[str, int] = Factory(dict)
     prices: Mapping[str, Mapping[str, float]] = field(factory=dict, validator=_are_prices)
     prices_from: str = field(default="", validator=_is_told)

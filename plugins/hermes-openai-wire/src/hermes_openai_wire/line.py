@@ -28,7 +28,6 @@ class _State:
 
     def __init__(self) -> None:
         self.usage_refused = False  # this server does not take stream_options
-        self.default_model = ""  # what the server named first, for a request without a model
         self.written = Written()
 
 

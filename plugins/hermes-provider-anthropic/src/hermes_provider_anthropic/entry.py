@@ -50,7 +50,7 @@ class Entry:
     """What is known about one service.
 
     ``dashes``: its model names have no dots and no maker before a slash. ``unsigned``: it wants its thoughts back
-    although they carry no signature. ``prices_from`` says where prices were read and when.
+    although they carry no signature. ``public`` is its name at https://models.dev. ``prices_from`` says where prices were read and when.
     """
 
     name: str = field(validator=min_len(1))
@@ -63,6 +63,7 @@ class Entry:
     base_url: str = ""
     base_url_env: str = ""
     default_model: str = ""
+    public: str = ""
     dashes: bool = False
     unsigned: bool = False
     prices_from: str = ""

@@ -3,22 +3,20 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import Delta, Endpoint, Feature, MediaRequest, MediaResponse, Model, Price, Request
-from hermes_provider_kit.listed import Listed
+from hermes_provider_kit.provider import ServiceProvider
 from hermes_provider_openai.listed import LISTED
 
 if TYPE_CHECKING:
     from hermes_core.brokers import SecretsBroker
     from hermes_openai_wire.line import Line
+    from hermes_provider_kit.kept import Lists, Offer
 
 __all__ = ["Compatible", "all_providers"]
 
-ALIAS_RANK = 99
 
-
-class Compatible(Provider):
+class Compatible(ServiceProvider["Line"]):
     """A service that speaks the chat-completions or the responses protocol.
 
     Its file in the catalogue is read, and its client made, when it is first asked for something.
@@ -26,62 +24,28 @@ class Compatible(Provider):
 
     features = frozenset({Feature.EMBED, Feature.SEE, Feature.DRAW, Feature.SPEAK, Feature.TRANSCRIBE})
 
-    def __init__(
-        self, listed: Listed, secrets: "SecretsBroker", *, name: str = "", endpoint: Endpoint | None = None
-    ) -> None:
-        self.name = name or listed.name
-        self.priority = ALIAS_RANK if self.name in listed.aliases else listed.priority
-        elsewhere = endpoint is not None and endpoint.base_url not in ("", listed.base_url)
-        self.default_model = "" if elsewhere else listed.default_model
-        self._listed = listed
-        self._secrets = secrets
-        self._endpoint = endpoint
-        self._opened: Line | None = None
-
-    def at(self, endpoint: Endpoint) -> "Compatible":
-        """The same protocol at the user's address, or with the user's key. Raises UserError for what cannot work."""
-        name = endpoint.name or self.name
-        bound = Compatible(self._listed, self._secrets, name=name, endpoint=endpoint)
-        bound._line()
-        return bound
-
-    def window(self, model: str) -> int:
-        """What the user, or the catalogue, says of the model."""
-        line = self._line()
-        return line.context or (line.entry.contexts.get(model, 0) if line.own else 0)
-
     def price(self, model: str) -> Price | None:
-        """What the catalogue says; on this machine nothing costs anything."""
-        line = self._line()
-        if line.service.local:
-            return Price(input=0.0, output=0.0)
-        row = line.entry.prices.get(model) if line.own else None
-        return Price(**row) if row else None
+        """What the service, a public list or the catalogue says; on this machine nothing costs anything."""
+        return Price(input=0.0, output=0.0) if self._line().service.local else super().price(model)
 
     async def ready(self) -> bool:
         """Hosted: a key is set. Local: something that lists models answers on its port."""
-        if self.name in self._listed.aliases or self._listed.name == "custom":
-            return False
-        said = self._endpoint
         if not self._listed.local:
-            return bool(said and said.api_key) or any(map(self._secrets.get, self._listed.env))
+            return self._listed.name != "custom" and await super().ready()
+        if self.is_alias:
+            return False
         from hermes_provider_kit.probe import answers
 
         from_env = self._secrets.get(self._listed.base_url_env) if self._listed.base_url_env else ""
-        base = (said.base_url if said else "") or from_env or self._listed.base_url
+        said = self._endpoint.base_url if self._endpoint else ""
+        base = said or from_env or self._listed.base_url
         return await answers(f"{base.rstrip('/')}/models")
-
-    async def models(self) -> Sequence[Model]:
-        """What the service lists, the default model first; else what the catalogue knows. Raises ProviderError."""
-        from hermes_openai_wire.offered import list_models
-
-        return await list_models(self._line())
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request in the protocol of the service. Raises ProviderError, or UserError for a bad address."""
         line = self._line()
         line.require_key()
-        model = request.model or await self._default_model(line)
+        model = request.model or await self._default_model()
         deltas: AsyncGenerator[Delta, None]
         if line.protocol == "responses":
             from hermes_openai_wire.responses import stream_responses
@@ -115,7 +79,7 @@ class Compatible(Provider):
 
         line = self._line()
         own = line.entry.media_models.get("see", "") if line.own else ""
-        return await see(request, request.model or own or await self._default_model(line), self.stream)
+        return await see(request, request.model or own or await self._default_model(), self.stream)
 
     async def draw(self, request: MediaRequest) -> MediaResponse:
         """Make a picture from words, or change those that are given. Raises as ``embed``."""
@@ -132,7 +96,7 @@ class Compatible(Provider):
     async def body(self, request: Request) -> bytes:
         """The body that ``stream`` would send. Raises as it does."""
         line = self._line()
-        model = request.model or await self._default_model(line)
+        model = request.model or await self._default_model()
         if line.protocol == "responses":
             from hermes_openai_wire.responses_input import responses_body
 
@@ -141,35 +105,39 @@ class Compatible(Provider):
 
         return await made_body(line, request, model, with_usage=not line.state.usage_refused)
 
-    async def close(self) -> None:
-        """Let go of connections. The provider may be used again."""
-        if self._opened is not None:
-            await self._opened.close()
+    def _open(self) -> "Line":
+        from hermes_openai_wire.line import open_line
+        from hermes_provider_openai.entry import load_entry
 
-    def _line(self) -> "Line":
-        if self._opened is None:
-            from hermes_openai_wire.line import open_line
-            from hermes_provider_openai.entry import load_entry
+        return open_line(load_entry(self._listed.name), self.name, self._secrets, self._endpoint)
 
-            entry = load_entry(self._listed.name)
-            self._opened = open_line(entry, self.name, self._secrets, self._endpoint)
-        return self._opened
+    async def _offers(self, line: "Line") -> "Sequence[Offer]":
+        from hermes_openai_wire.offered import ask_offers
 
-    async def _default_model(self, line: "Line") -> str:
-        if self.default_model:
-            return self.default_model
-        if not line.state.default_model:
-            offered = await self.models()
-            if not offered:
-                raise Refused(f"{line.service.title} offers no model.", hint="Name one with --model.")
-            line.state.default_model = offered[0].name
-        return line.state.default_model
+        return await ask_offers(line)
+
+    def _known_models(self, line: "Line") -> Sequence[Model]:
+        from hermes_openai_wire.offered import listed_models
+
+        return listed_models(line)
+
+    def _known_window(self, line: "Line", model: str) -> int:
+        return line.entry.contexts.get(model, 0) if line.own else 0
+
+    def _known_price(self, line: "Line", model: str) -> Price | None:
+        row = line.entry.prices.get(model) if line.own else None
+        return Price(**row) if row else None
+
+    def _public(self, line: "Line") -> str:
+        return line.entry.public
 
 
-def all_providers(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> list[Provider]:
+def all_providers(
+    secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint], lists: "Lists | None" = None
+) -> list[Provider]:
     """Every service of the catalogue, once under its own name and once under each alias."""
     return [
-        Compatible(listed, secrets, name=name, endpoint=endpoints.get(name))
+        Compatible(listed, secrets, name=name, endpoint=endpoints.get(name), lists=lists)
         for listed in LISTED
         for name in (listed.name, *listed.aliases)
     ]
