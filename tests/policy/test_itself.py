@@ -428,7 +428,7 @@ promote, kanban reclaim, kanban reject, kanban release, kanban reopen, kanban sc
 kanban unlink, learned add, learned approve, learned erase, learned export, learned freeze, learned reject, learned
 restore, learned revert, learned review, memory approve, memory erase, memory export, memory forget, memory list, memory
 pending, memory reject, memory tidy, migrate, migrate claude-code, migrate codex, migrate hermes-agent, migrate
-openclaw, model, model choose, ollama pull, people, people block, people erase, people export, people invite, people
+openclaw, model, model choose, model refresh, ollama pull, people, people block, people erase, people export, people invite, people
 list, people mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins sync, profile
 alias, profile clone, profile create, profile delete, profile export, profile import, profile rename, profile use,
 secrets, secrets check, secrets list, send, sessions import, setup, shared, shared end, skills approve, skills disable,
