@@ -284,3 +284,4 @@ async def test_a_provider_of_hermes_that_is_not_here_is_named_and_is_no_name_of_
     assert "There is no provider named 'gemini'" in told.value.text
     assert told.value.hint == "hermes plugins install hermes-provider-gemini"
     assert (await hermes.runtime.routes.get("llama3:8b")).model == "llama3:8b"  # a tag of a model
+    assert (await ended(hermes)).answer == "hello"

@@ -50,7 +50,8 @@ class Entry:
     """What is known about one service.
 
     ``dashes``: its model names have no dots and no maker before a slash. ``unsigned``: it wants its thoughts back
-    although they carry no signature. ``public`` is its name at https://models.dev. ``prices_from`` says where prices were read and when.
+    although they carry no signature. ``public`` is its name at https://models.dev. ``prices_from`` says where prices
+    were read and when.
     """
 
     name: str = field(validator=min_len(1))

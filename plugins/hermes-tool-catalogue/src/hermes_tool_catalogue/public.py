@@ -1,8 +1,8 @@
 """The public list of https://models.dev: one document, of which a file is kept for each service.
 
-Its form, by ``https://models.dev``: an object of services by name, each with ``models`` by name; of a model ``limit``
-(``context``, ``output`` in tokens), ``cost`` (``input``, ``output``, ``cache_read``, ``cache_write`` in US dollars for a
-million tokens), ``tool_call``, ``reasoning``, and ``modalities.input``. Nobody vouches for it: what it says is an
+Its form, by https://models.dev: an object of services by name, each with ``models`` by name; of a model ``limit``
+(``context``, ``output`` in tokens), ``cost`` (``input``, ``output``, ``cache_read``, ``cache_write`` in US dollars for
+a million tokens), ``tool_call``, ``reasoning``, and ``modalities.input``. Nobody vouches for it: what it says is an
 estimate, it names no address that is asked, and what does not fit its form is left out.
 """
 
