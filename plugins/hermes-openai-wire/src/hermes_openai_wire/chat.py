@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hermes_core.errors import ProviderError
+from hermes_core.errors import ProviderError, Unavailable
 from hermes_core.types import JSON, Delta, Request
 from hermes_openai_wire.body import chat_body, encode
 from hermes_openai_wire.decode import ChatDecoder, says
@@ -40,6 +40,7 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
             if start in (b"{", b"[", b"<") or (not first.strip() and "json" in kind):
                 for delta in _whole(line, request, model, first + await _remainder(pieces)):
                     yield delta
+                line.state.broken = 0
                 return
             # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
             reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key, request.tools)
@@ -60,6 +61,10 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
                     break
             for delta in await _finish(line, pieces, reader, decoder, seen=seen, head=first):
                 yield delta
+            line.state.broken = 0
+        except (Unavailable, httpx2.HTTPError, httpx2.StreamError):
+            line.state.broken += 1
+            raise
         finally:
             await response.aclose()
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
@@ -75,8 +80,10 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
         return response
     body = await read_capped(response.aiter_bytes())
     await response.aclose()
-    if with_usage and response.status_code in (400, 422) and _names_usage(body):
-        line.state.usage_refused = True
+    refused = response.status_code in (400, 422)
+    if refused and ((with_usage and _names_usage(body)) or (not line.whole() and _names_stream(body))):
+        line.state.usage_refused = line.state.usage_refused or _names_usage(body)
+        line.state.stream_refused = line.state.stream_refused or not _names_usage(body)
         response = await _post(line, request, model, with_usage=False)
         if response.is_success:
             return response
@@ -89,8 +96,11 @@ async def made_body(line: Line, request: Request, model: str, *, with_usage: boo
     """The bytes of a call, without making it."""
 
     def content(written: Written | None = None) -> bytes:
-        body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage, written=written)
-        return encode(body)
+        extra, whole = line.extra_body, line.whole()
+        made = chat_body(
+            line.entry, line.key, request, model, extra, with_usage=with_usage, whole=whole, written=written
+        )
+        return encode(made)
 
     written = line.state.written
     files = names_files(request, written.known(request.messages))
@@ -113,6 +123,14 @@ def _address(url: str) -> "httpx2.URL":
 
 def _names_usage(body: str) -> bool:
     return "stream_options" in body or "include_usage" in body
+
+
+def _names_stream(body: str) -> bool:
+    """Whether a refusal says that there are no streams: names the field, or the word, beside a no."""
+    said = body.lower()
+    return "stream" in said and any(
+        word in said for word in ("not support", "unsupported", "must be false", "disabled")
+    )
 
 
 async def reply_failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import Delta, Endpoint, Feature, MediaRequest, MediaResponse, Model, Price, Request
 from hermes_provider_kit.provider import ServiceProvider
@@ -47,7 +48,7 @@ class Compatible(ServiceProvider["Line"]):
         line.require_key()
         model = request.model or await self._default_model()
         deltas: AsyncGenerator[Delta, None]
-        if line.protocol == "responses":
+        if _protocol(line, model) == "responses":
             from hermes_openai_wire.responses import stream_responses
 
             deltas = stream_responses(line, request, model)
@@ -97,7 +98,7 @@ class Compatible(ServiceProvider["Line"]):
         """The body that ``stream`` would send. Raises as it does."""
         line = self._line()
         model = request.model or await self._default_model()
-        if line.protocol == "responses":
+        if _protocol(line, model) == "responses":
             from hermes_openai_wire.responses_input import responses_body
 
             return responses_body(line, request, model)
@@ -130,6 +131,15 @@ class Compatible(ServiceProvider["Line"]):
 
     def _public(self, line: "Line") -> str:
         return line.entry.public
+
+
+def _protocol(line: "Line", model: str) -> str:
+    """The protocol by which a model is asked. Raises Refused for one that speaks none of them there."""
+    found = line.protocol_of(model)
+    if found not in ("chat", "responses"):
+        text = f"{line.service.title} has {model} by another protocol."
+        raise Refused(text, reason="model_not_found", hint=f"Use {found}:{model} instead.")
+    return found
 
 
 def all_providers(
