@@ -62,7 +62,7 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
             for delta in await _finish(line, pieces, reader, decoder, seen=seen, head=first):
                 yield delta
             line.state.broken = 0
-        except (Unavailable, httpx2.HTTPError, httpx2.StreamError):
+        except (Unavailable, BrokenEvent, httpx2.HTTPError, httpx2.StreamError):
             line.state.broken += 1
             raise
         finally:
