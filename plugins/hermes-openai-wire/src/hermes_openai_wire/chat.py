@@ -12,9 +12,8 @@ from hermes_openai_wire.body import chat_body, encode
 from hermes_openai_wire.decode import ChatDecoder, says
 from hermes_openai_wire.line import Line
 from hermes_openai_wire.messages import Written
-from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
+from hermes_provider_kit.replies import Patience, drain, first_bytes, names_files, read_capped, told
 from hermes_provider_kit.sse import BrokenEvent, EventReader
-from hermes_provider_kit.transport import network_failure
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,7 +28,7 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
     """Answer piece by piece. Raises ProviderError."""
     import httpx2
 
-    try:
+    with told(line.service, line.stale_seconds):
         response = await _ask(line, request, model)
         try:
             kind = response.headers.get("content-type", "")
@@ -67,10 +66,6 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
             raise
         finally:
             await response.aclose()
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(line.service, error, line.stale_seconds) from error
-    except (BrokenEvent, RecursionError) as error:
-        raise broken_event(line.service, getattr(error, "payload", "")) from error
 
 
 async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
