@@ -139,8 +139,8 @@ class Kept:
 
 
 def _filled(said: Model, known: Model) -> Model:
-    features = known.features if said.features <= {Feature.TOOLS} else said.features
-    return evolve(said, context=said.context or known.context, output=said.output or known.output, features=features)
+    figures = {"context": said.context or known.context, "output": said.output or known.output}
+    return evolve(said, features=said.features | known.features, **figures)
 
 
 @frozen
