@@ -1,8 +1,15 @@
 """What is read of a file is right, and no file makes the reader fail in another way than in words."""
 
+import json
 import random
 import struct
 
+from click.testing import CliRunner
+
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing import plugin_context
+from hermes_core.testing.contract_base import manifest_path
+from hermes_provider_llamacpp.commands import commands
 from hermes_provider_llamacpp.files import found
 from hermes_provider_llamacpp.header import Header, read_header
 
@@ -39,3 +46,17 @@ def test_no_file_breaks_the_reader(tmp_path, file):
             assert read_header(path).context >= 0
         except ValueError as error:
             assert str(error)  # noqa: PT017 - either is right
+
+
+def test_a_person_sees_what_is_there_and_what_it_needs(file, tmp_path):
+    ctx = plugin_context(read_manifest(manifest_path("hermes_provider_llamacpp")), tmp_path)
+    [listing] = commands(ctx)
+    empty = CliRunner().invoke(listing.build(), [])
+    assert f"There is no GGUF file in {tmp_path / 'models'}" in empty.output
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "a.gguf").write_bytes(file.read_bytes())
+    (tmp_path / "models" / "b.gguf").write_text("no model")
+    first, second = map(json.loads, CliRunner().invoke(listing.build(), ["--json"]).stdout.splitlines())
+    assert (first["model"], first["made_for"], first["room"], first["problem"]) == ("a", 2048, 2048, "")
+    assert first["memory_gb"] >= first["file_gb"]
+    assert second["problem"] == "it is cut, or no GGUF file"

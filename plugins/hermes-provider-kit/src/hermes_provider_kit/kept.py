@@ -139,7 +139,7 @@ class Kept:
 
 
 def _filled(said: Model, known: Model) -> Model:
-    figures = {"context": said.context or known.context, "output": said.output or known.output}
+    figures: dict[str, Any] = {"context": said.context or known.context, "output": said.output or known.output}
     return evolve(said, features=said.features | known.features, **figures)
 
 

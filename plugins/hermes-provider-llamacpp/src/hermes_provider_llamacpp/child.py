@@ -40,7 +40,7 @@ class _Child:
 
     def open(self, order: dict[str, Any]) -> None:
         """Load the model. Raises RuntimeError, ImportError."""
-        import xllamacpp
+        import xllamacpp  # type: ignore[import-untyped]
 
         params = xllamacpp.CommonParams()
         params.model.path = order["path"]

@@ -166,12 +166,10 @@ class Engine:
                 self._rest()
 
     async def close(self) -> None:
-        """Let go of the model."""
+        """Let go of the model, and wait until its process is gone."""
         if self._timer:
             self._timer.cancel()
-        running, self._running, self._model = self._running, None, None
-        if running:
-            await running.end()
+        self._let_go(anyway=True)
         if self._ending:
             await asyncio.wait(self._ending)
 
@@ -186,11 +184,14 @@ class Engine:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(self._idle, self._let_go)
 
-    def _let_go(self) -> None:
-        if self._running and not self._running.told:
-            task = asyncio.create_task(self.close())
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+    def _let_go(self, *, anyway: bool = False) -> None:
+        """Have the process ended; nobody is given it from now on. One that is asked just now stays."""
+        if not self._running or (self._running.told and not anyway):
+            return
+        task = asyncio.create_task(self._running.end())
+        self._running, self._model = None, None
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     async def _opened(self, model: Model) -> _Process:
         if self._timer:

@@ -36,14 +36,14 @@ def read_header(file: Path) -> Header:
         try:
             return _header(_facts(opened))
         except (struct.error, UnicodeDecodeError, OverflowError, MemoryError) as error:
-            raise ValueError(f"{file} is cut, or no GGUF file") from error
+            raise ValueError("it is cut, or no GGUF file") from error
 
 
 def _facts(file: BinaryIO) -> Mapping[str, object]:
     """Read facts up to those of the vocabulary, which stand last and are long."""
     magic, version, _tensors, count = struct.unpack("<4sIQQ", file.read(24))
     if magic != _MAGIC or version not in (2, 3):
-        raise ValueError("this is no GGUF file of version 2 or 3")
+        raise ValueError("it is no GGUF file of version 2 or 3")
     found: dict[str, object] = {}
     for _ in range(min(count, _MOST_FACTS)):
         name = _text(file)
