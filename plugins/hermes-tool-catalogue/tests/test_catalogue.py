@@ -93,6 +93,10 @@ async def test_what_a_service_listed_is_there_while_it_is_away(lists, secrets):
         again = provider("custom", secrets, lists).at(Endpoint(name="lab", base_url=service.url, api_key="k"))
         assert await again.models() == asked
         assert again.window("a/b") == 9_000
+        assert again.price("a/b") == Price(input=2.0, output=10.0)  # it says so, though it is on this machine
+        assert again.price("free") == Price(input=0.0, output=0.0)
+        proxy = provider("openrouter", secrets, lists).at(Endpoint(name="openrouter", base_url=service.url))
+        assert proxy.price("m") is None  # what stands before a hosted service is not free
         service.by_path["/v1/models"] = http(401, '{"error": {"message": "bad key"}}')
         with pytest.raises(Exception, match="401"):  # a wrong key is not hidden by what is kept
             await again.models()

@@ -26,8 +26,13 @@ class Compatible(ServiceProvider["Line"]):
     features = frozenset({Feature.EMBED, Feature.SEE, Feature.DRAW, Feature.SPEAK, Feature.TRANSCRIBE})
 
     def price(self, model: str) -> Price | None:
-        """What the service, a public list or the catalogue says; on this machine nothing costs anything."""
-        return Price(input=0.0, output=0.0) if self._line().service.local else super().price(model)
+        """What the service, a public list or the catalogue says; else a server of this machine costs nothing.
+
+        What stands here before a hosted service is none: what it costs is not known.
+        """
+        own = self._listed.local or self._listed.name == "custom"
+        free = Price(input=0.0, output=0.0) if own and self._line().service.local else None
+        return super().price(model) or free
 
     async def ready(self) -> bool:
         """Hosted: a key is set. Local: something that lists models answers on its port."""
