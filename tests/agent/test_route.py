@@ -274,3 +274,14 @@ async def test_a_router_that_hangs_at_once_is_not_given_the_pauses(hermes, scrip
     routed(hermes, attempts)
     assert (await ended(hermes)).answer == "hello"
     assert hermes.runtime.dispatch.faults[0].error == "no answer within 0.05 s"
+
+
+async def test_a_provider_of_hermes_that_is_not_here_is_named_and_is_no_name_of_a_model(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("hello", name="acme"))
+    hermes.configure({"model": {"provider": "acme", "default": "m"}})
+    with pytest.raises(UserError) as told:
+        await hermes.runtime.routes.get("gemini:gemini-flash-latest")
+    assert "There is no provider named 'gemini'" in told.value.text
+    assert told.value.hint == "hermes plugins install hermes-provider-gemini"
+    assert (await hermes.runtime.routes.get("llama3:8b")).model == "llama3:8b"  # a tag of a model
+    assert (await ended(hermes)).answer == "hello"

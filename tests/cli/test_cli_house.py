@@ -224,6 +224,7 @@ def test_the_model_in_use_is_shown(cli):
 def test_providers_and_their_models_are_listed(cli):
     rows = {r["provider"]: r for r in cli("model", "list", "--json").rows}
     assert rows["offline"] == {"provider": "offline", "ready": "yes", "kind": "rules"}
+    assert [r["ready"] for r in rows.values()] == sorted((r["ready"] for r in rows.values()), reverse=True)  # first
     assert rows["openrouter"]["kind"] == "hosted"
     assert rows["ollama"]["kind"] == "local"
     assert [r["model"] for r in cli("model", "list", "offline", "--json").rows] == ["rules-1"]

@@ -75,14 +75,23 @@ def _own() -> str:
         if (first := word.partition(" ")[0]) in kernel or word == first:
             words.setdefault(name, []).append(word)
     commands = "".join(f'    "{name}": {tuple(found)!r},\n'.replace("'", '"') for name, found in sorted(words.items()))
+    offers = {one: plugin.name for plugin in PLUGINS for one in _offered(plugin)}
+    providers = "".join(f'    "{one}": "hermes plugins install {name}",\n' for one, name in sorted(offers.items()))
     about = '"""What this repository has, and what manifests may name. Made by tests/house/published.py."""'
     most = 'MOST = "hermes-core[standard]"  # what most people want'
     talks = next(word for word, _, row in _commands() if row.get("default"))
     default = f'DEFAULT = "{talks}"  # what runs where no command is named'
-    names = '["COMMANDS", "DEFAULT", "HOOKS", "KERNEL", "MOST", "OWN", "TABLES"]'
+    names = '["COMMANDS", "DEFAULT", "HOOKS", "KERNEL", "MOST", "OWN", "PROVIDERS", "TABLES"]'
     head = f"{about}\n# fmt: off\n# ruff: noqa: E501\n\n__all__ = {names}\n\n{most}\n{default}\n"
     rest = "# their first words; of those below a heading of the kernel all"
-    return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{commands}}}\n{_contract()}"
+    known = f"PROVIDERS = {{  # also of plugins that are not installed: how they come\n{providers}}}\n"
+    return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{commands}}}\n{known}{_contract()}"
+
+
+def _offered(plugin: Path) -> list[str]:
+    """The providers of a plugin, by its manifest."""
+    found = [tomllib.loads(one.read_text("utf-8")) for one in plugin.glob("src/*/hermes-plugin.toml")]
+    return [name for one in found for name in _strings(one.get("contributes", {}).get("providers"))]
 
 
 def _contract() -> str:

@@ -8,7 +8,7 @@ from hermes_core.config.schema import FallbackSettings
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
 from hermes_core.kinds import ModelRoute, Provider
-from hermes_core.own import MOST
+from hermes_core.own import MOST, PROVIDERS
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import Late, one_line
 from hermes_core.plugins.index import Index
@@ -32,7 +32,7 @@ async def choose(
     if not provider:
         model = model or ("" if configured.provider else configured.default)
         head, colon, rest = model.partition(":")
-        if colon and (head in settings.config.providers or index.contributing("providers", head)):
+        if colon and (head in {*settings.config.providers, *PROVIDERS} or index.contributing("providers", head)):
             provider, model = head, rest
     name = provider or configured.provider
     model = model or (configured.default if name == configured.provider else "")
@@ -65,8 +65,8 @@ async def named(
             raise PluginError(fault.plugin, fault.error, version=fault.version, hint=fault.hint)
         if owners := sorted(_owners(index, speaks)):
             raise UserError(f"Provider {name} is not enabled.", hint=f"hermes plugins enable {owners[0]}")
-        known = index.offered("providers")
-        raise UnknownName("provider", name, known, hint="`hermes plugins list` shows what is installed.")
+        usual = "`hermes plugins list` shows what is installed."
+        raise UnknownName("provider", name, index.offered("providers"), hint=PROVIDERS.get(name, usual))
     if endpoint is not None:
         found = found.at(endpoint)
     chosen = model or await _default_model(dispatch, found)

@@ -19,6 +19,7 @@ from hermes_core.types import (
     TextDelta,
     UsageDelta,
 )
+from hermes_provider_gemini.line import SERVICE
 from hermes_provider_gemini.provider import Gemini
 
 USAGE = {"promptTokenCount": 11, "candidatesTokenCount": 5, "totalTokenCount": 16}
@@ -95,7 +96,7 @@ async def at(service: ModelService) -> AsyncIterator[Callable[..., Gemini]]:
 
     def bind(**fields: object) -> Gemini:
         values: dict[str, object] = {"name": "gemini", "base_url": service.url, "api_key": "AIza-test-123", **fields}
-        made.append(Gemini(FakeSecrets()).at(Endpoint(**values)))  # type: ignore[arg-type]
+        made.append(Gemini(SERVICE, FakeSecrets()).at(Endpoint(**values)))  # type: ignore[arg-type]
         return made[-1]
 
     yield bind

@@ -7,6 +7,7 @@ import pytest
 
 from hermes_core.errors import AuthError, UserError
 from hermes_core.types import Blob, Endpoint, Message, Reasoning, Request, Text, ToolCall, ToolResult, ToolSpec
+from hermes_provider_gemini.line import SERVICE
 from hermes_provider_gemini.provider import Gemini, all_providers
 from hermes_provider_gemini.thinking import thinking_config
 
@@ -141,15 +142,15 @@ async def test_a_name_with_its_maker_is_understood(service, at, ask, reply, hell
 
 async def test_without_a_key_nothing_is_asked(keys, hello):
     with pytest.raises(AuthError, match="needs a key"):
-        [delta async for delta in Gemini(keys()).stream(hello)]
+        [delta async for delta in Gemini(SERVICE, keys()).stream(hello)]
 
 
 async def test_another_protocol_is_refused(keys):
     with pytest.raises(UserError, match="no other"):
-        Gemini(keys()).at(Endpoint(name="gemini", protocol="chat"))
+        Gemini(SERVICE, keys()).at(Endpoint(name="gemini", protocol="chat"))
 
 
 async def test_only_its_own_name_is_chosen_by_itself(keys):
     found = {one.name: await one.ready() for one in all_providers(keys(GOOGLE_API_KEY="k"), {})}
     assert found == {"gemini": True, "google": False, "google-ai-studio": False}
-    assert not await Gemini(keys()).ready()
+    assert not await Gemini(SERVICE, keys()).ready()

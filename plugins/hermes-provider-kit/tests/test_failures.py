@@ -39,6 +39,7 @@ def name(row: dict[str, object]) -> str:
 
 def test_enough_of_them_were_really_sent() -> None:
     assert sum("source" in row for row in ROWS) >= 60
+    assert len({row["body"] for row in ROWS}) >= 200
 
 
 def test_a_real_body_has_its_reason(subtests: pytest.Subtests) -> None:

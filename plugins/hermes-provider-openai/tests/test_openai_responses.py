@@ -6,9 +6,9 @@ import json
 import pytest
 from attrs import evolve
 
-from hermes_core.errors import AuthError, RateLimited, Unavailable, UserError
+from hermes_core.errors import AuthError, ProviderError, RateLimited, Unavailable, UserError
 from hermes_core.testing.contract_provider import ODD_SCHEMA
-from hermes_core.testing.protocol_replies import Said, SaidCall, reply_of
+from hermes_core.testing.protocol_replies import Said, SaidCall, events_of, reply_of, stream_of
 from hermes_core.types import Message, Text, ToolCall, ToolResult, ToolSpec
 
 SEALED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
@@ -138,3 +138,25 @@ async def test_without_the_sdk_it_says_what_to_install(at, ask, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(UserError, match=r"pip install 'hermes-openai-wire\[responses\]'"):
         await ask(at(protocol="responses"))
+
+
+@pytest.mark.long
+async def test_a_reply_that_is_cut_at_any_byte_is_whole_or_an_error(service, at, ask, reply):
+    said = Said(pieces=("Hi ", "there"), calls=(SaidCall("look", '{"at":"x"}'),), usage=COUNTS)
+    stream = stream_of("responses", events_of("responses", said))
+    provider = at(protocol="responses")
+    service.always = reply.sse(stream)
+    whole = (await ask(provider)).facts()
+    last = stream.rindex(b"\ndata: ")  # the event that ends a reply is the last but nothing
+    outcomes = set()
+    for cut in range(len(stream)):
+        service.always = reply.sse(stream[:cut])
+        try:
+            heard = (await ask(provider)).facts()
+        except ProviderError:
+            outcomes.add("error")
+            continue
+        assert heard == whole, cut
+        assert cut > last, cut
+        outcomes.add("whole")
+    assert "error" in outcomes

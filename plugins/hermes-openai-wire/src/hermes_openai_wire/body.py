@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from hermes_core.types import JSON, Request
 from hermes_openai_wire.entry import Entry
+from hermes_openai_wire.marks import FIELD, marked, wants_marks
 from hermes_openai_wire.messages import Conversion, Encoded, Written, encoded, to_messages, to_tools
 from hermes_provider_kit.shape import named, wanted
 
@@ -20,17 +21,24 @@ def chat_body(
     extra: Mapping[str, JSON],
     *,
     with_usage: bool = True,
+    whole: bool = False,
     written: Written | None = None,
 ) -> dict[str, JSON]:
-    """The body of a streaming call; ``extra`` is laid over it last, and a null in it takes a field away.
+    """The body of a call; ``extra`` is laid over it last, and a null in it takes a field away.
 
-    With what was ``written`` before, messages and tools are JSON already.
+    A ``whole`` answer comes at once, every other is streamed. With what was ``written`` before, messages and tools are
+    JSON already.
     """
     reasoning_model = is_reasoning_model(entry, model)
     how = Conversion(entry=entry, key=key, system_role="developer" if reasoning_model else "system")
-    messages = written.messages(request.messages, how) if written else to_messages(request.messages, how)
-    body: dict[str, JSON] = {"model": model, "messages": messages, "stream": True}
-    if with_usage:
+    messages: JSON
+    if wants_marks(entry, model, extra):  # which stand elsewhere with each request
+        messages, extra = marked(to_messages(request.messages, how), extra), {**extra}
+        extra.pop(FIELD, None)
+    else:
+        messages = written.messages(request.messages, how) if written else to_messages(request.messages, how)
+    body: dict[str, JSON] = {"model": model, "messages": messages, "stream": not whole}
+    if with_usage and not whole:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body["tools"] = written.tools(request.tools) if written else to_tools(request.tools)
@@ -41,7 +49,8 @@ def chat_body(
         body["temperature"] = entry.temperature
     elif temperature is not None and entry.temperature != "omit" and not reasoning_model:
         body["temperature"] = temperature
-    _add_effort(body, entry, str(request.options.get("effort") or ""))
+    if not (entry.no_effort and model.rsplit("/", 1)[-1].lower().startswith(entry.no_effort)):
+        _add_effort(body, entry, str(request.options.get("effort") or ""))
     if schema := held_to(entry, request, model):
         body["response_format"] = {"type": "json_schema", "json_schema": named(schema)}
     for over in (entry.extra_body, extra):
@@ -97,3 +106,5 @@ def _add_effort(body: dict[str, JSON], entry: Entry, effort: str) -> None:
         body["reasoning"] = {"effort": effort}
     elif entry.effort == "thinking":
         body["thinking"] = {"type": "disabled" if effort == "none" else "enabled"}
+    elif entry.effort == "enable_thinking":
+        body["enable_thinking"] = effort != "none"

@@ -6,15 +6,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hermes_core.errors import ProviderError
+from hermes_core.errors import ProviderError, Unavailable
 from hermes_core.types import JSON, Delta, Request
 from hermes_openai_wire.body import chat_body, encode
 from hermes_openai_wire.decode import ChatDecoder, says
 from hermes_openai_wire.line import Line
 from hermes_openai_wire.messages import Written
-from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
+from hermes_provider_kit.replies import Patience, drain, first_bytes, names_files, read_capped, told
 from hermes_provider_kit.sse import BrokenEvent, EventReader
-from hermes_provider_kit.transport import network_failure
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,7 +28,7 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
     """Answer piece by piece. Raises ProviderError."""
     import httpx2
 
-    try:
+    with told(line.service, line.stale_seconds):
         response = await _ask(line, request, model)
         try:
             kind = response.headers.get("content-type", "")
@@ -40,6 +39,7 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
             if start in (b"{", b"[", b"<") or (not first.strip() and "json" in kind):
                 for delta in _whole(line, request, model, first + await _remainder(pieces)):
                     yield delta
+                line.state.broken = 0
                 return
             # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
             reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key, request.tools)
@@ -60,12 +60,12 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
                     break
             for delta in await _finish(line, pieces, reader, decoder, seen=seen, head=first):
                 yield delta
+            line.state.broken = 0
+        except (Unavailable, BrokenEvent, httpx2.HTTPError, httpx2.StreamError):
+            line.state.broken += 1
+            raise
         finally:
             await response.aclose()
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(line.service, error, line.stale_seconds) from error
-    except (BrokenEvent, RecursionError) as error:
-        raise broken_event(line.service, getattr(error, "payload", "")) from error
 
 
 async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
@@ -77,8 +77,10 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
         return response
     body = await read_capped(response.aiter_bytes())
     await response.aclose()
-    if with_usage and response.status_code in (400, 422) and _names_usage(body):
-        line.state.usage_refused = True
+    refused = response.status_code in (400, 422)
+    if refused and ((with_usage and _names_usage(body)) or (not line.whole() and _names_stream(body))):
+        line.state.usage_refused = line.state.usage_refused or _names_usage(body)
+        line.state.stream_refused = line.state.stream_refused or not _names_usage(body)
         response = await _post(line, request, model, with_usage=False)
         if response.is_success:
             return response
@@ -91,8 +93,11 @@ async def made_body(line: Line, request: Request, model: str, *, with_usage: boo
     """The bytes of a call, without making it."""
 
     def content(written: Written | None = None) -> bytes:
-        body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage, written=written)
-        return encode(body)
+        extra, whole = line.extra_body, line.whole()
+        made = chat_body(
+            line.entry, line.key, request, model, extra, with_usage=with_usage, whole=whole, written=written
+        )
+        return encode(made)
 
     written = line.state.written
     files = names_files(request, written.known(request.messages))
@@ -115,6 +120,14 @@ def _address(url: str) -> "httpx2.URL":
 
 def _names_usage(body: str) -> bool:
     return "stream_options" in body or "include_usage" in body
+
+
+def _names_stream(body: str) -> bool:
+    """Whether a refusal says that there are no streams: names the field, or the word, beside a no."""
+    said = body.lower()
+    return "stream" in said and any(
+        word in said for word in ("not support", "unsupported", "must be false", "disabled")
+    )
 
 
 async def reply_failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:

@@ -44,6 +44,10 @@ class Entry:
     ``transcribe``, where none is named.
     ``schemas`` are prefixes of models that can be held to a schema, an empty one for all; what runs on a machine of
     one's own is not while it may call tools, as a grammar there lets it say nothing else.
+    ``no_effort`` are prefixes of models that cannot be told how hard to think, ``cache_marks`` of those that keep
+    nothing of a request unless it is marked: see ``marks``. ``wires`` says for prefixes of models which protocol they
+    are asked by, ``responses``, or which other provider of Hermes has them.
+    ``public`` is its name at https://models.dev.
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
     ``instructions``: in the Responses protocol the prompt goes beside the conversation. ``unset`` are fields of it that
     the service refuses.
@@ -63,6 +67,7 @@ class Entry:
     protocol: Literal["chat", "responses"] = "chat"
     default_model: str = ""
     models: tuple[str, ...] = ()
+    public: str = ""
     contexts: Mapping[str, int] = Factory(dict)
     prices: Mapping[str, Mapping[str, float]] = field(factory=dict, validator=_are_prices)
     prices_from: str = field(default="", validator=_is_told)
@@ -73,8 +78,11 @@ class Entry:
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: str | float = field(default="", validator=_is_temperature)
     reasoning_models: tuple[str, ...] = ()
-    effort: Literal["", "reasoning_effort", "reasoning", "thinking"] = ""
+    effort: Literal["", "reasoning_effort", "reasoning", "thinking", "enable_thinking"] = ""
     efforts: tuple[str, ...] = ()
+    no_effort: tuple[str, ...] = ()
+    cache_marks: tuple[str, ...] = ()
+    wires: Mapping[str, str] = Factory(dict)
     schemas: tuple[str, ...] = ()
     replay: tuple[Literal["reasoning_content", "reasoning", "reasoning_details"], ...] = ()
     filler: bool = False

@@ -20,6 +20,7 @@ __all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
 HOSTED_SECONDS = 120.0
 REASONING_SECONDS = 300.0  # a model may think for minutes before it says a word
 LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
+BROKEN = 2
 ENDINGS = ("/chat/completions", "/completions", "/responses", "/models")
 
 
@@ -28,7 +29,8 @@ class _State:
 
     def __init__(self) -> None:
         self.usage_refused = False  # this server does not take stream_options
-        self.default_model = ""  # what the server named first, for a request without a model
+        self.stream_refused = False  # nor streams
+        self.broken = 0  # streams in a row that came to no end
         self.written = Written()
 
 
@@ -45,6 +47,15 @@ class Line(ServiceLine):
         self.require_key()
         key = {"authorization": f"Bearer {self.service.key}"} if self.service.key else {}
         return self.headers_with(key, self.entry.headers)
+
+    def whole(self) -> bool:
+        """Whether a whole answer is asked for, and no stream: it has none, or two broke off one after the other."""
+        return self.state.stream_refused or self.state.broken >= BROKEN
+
+    def protocol_of(self, model: str) -> str:
+        """The protocol by which a model is asked, or the provider that has it here."""
+        names = (name for prefix, name in self.entry.wires.items() if model.lower().startswith(prefix))
+        return next(names, self.protocol) if self.own and self.protocol == self.entry.protocol else self.protocol
 
     def require_key(self) -> None:
         """Refuse to ask a service without the key it needs. Raises AuthError."""

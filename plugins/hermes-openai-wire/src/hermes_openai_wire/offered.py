@@ -1,14 +1,17 @@
 """What models a service offers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from hermes_core.errors import AuthError, ProviderError
-from hermes_core.types import JSON, Feature, Model
+from attrs import evolve
+
+from hermes_core.errors import ProviderError
+from hermes_core.types import JSON, Feature, Model, Price
 from hermes_openai_wire.line import Line
 from hermes_openai_wire.usage import whole_number
+from hermes_provider_kit.kept import Offer, priced
 from hermes_provider_kit.listing import fetch_json
 
-__all__ = ["ask_models", "known_models", "list_models", "read_models"]
+__all__ = ["ask_models", "ask_offers", "known_models", "listed_models", "read_models", "read_offers"]
 
 SECONDS = 8.0
 HELP_SECONDS = 3.0  # when the list only makes an error message better
@@ -35,25 +38,12 @@ _OUTPUT = (
     ("limits", "max_output_tokens"),
     ("metadata", "max_tokens"),
 )
-
-
-async def list_models(line: Line) -> Sequence[Model]:
-    """The models on offer, the default one first. Raises ProviderError when there is neither a reply nor a list."""
-    if line.entry.list_models:
-        try:
-            found = await ask_models(line)
-        except AuthError:
-            raise
-        except ProviderError:
-            if not line.entry.models:
-                raise
-            found = []
-        if found:
-            return _default_first(line, found)
-    if not line.entry.list_models:
-        line.require_key()
-    known = [Model(name=name, context=line.context or line.entry.contexts.get(name, 0)) for name in line.entry.models]
-    return _default_first(line, known)
+_PRICING = {
+    "input": "prompt",
+    "output": "completion",
+    "cache_read": "input_cache_read",
+    "cache_write": "input_cache_write",
+}
 
 
 async def known_models(line: Line) -> tuple[str, ...]:
@@ -66,29 +56,60 @@ async def known_models(line: Line) -> tuple[str, ...]:
 
 async def ask_models(line: Line, seconds: float = SECONDS) -> list[Model]:
     """What the service itself lists now. Raises ProviderError."""
+    return [one.model for one in await ask_offers(line, seconds)]
+
+
+async def ask_offers(line: Line, seconds: float = SECONDS) -> list[Offer]:
+    """The same, with prices where the service says them; what is known where it lists nothing. Raises ProviderError."""
+    if not line.entry.list_models:
+        line.require_key()
+        return [Offer(model=model) for model in listed_models(line)]
     url, headers = f"{line.service.url}/models", line.request_headers()
     found = await fetch_json(line.client(), url, headers=headers, service=line.service, seconds=seconds)
-    return read_models(found, line.context)
+    return read_offers(found)
+
+
+def listed_models(line: Line) -> list[Model]:
+    """The models that the catalogue names."""
+    return [Model(name=name, context=line.entry.contexts.get(name, 0)) for name in line.entry.models]
 
 
 def read_models(found: JSON, context: int = 0) -> list[Model]:
     """The models of a list in any dialect, in its order; what has no name is left out."""
+    models = [one.model for one in read_offers(found)]
+    return [evolve(model, context=context) for model in models] if context else models
+
+
+def read_offers(found: JSON) -> list[Offer]:
+    """The same, with prices."""
     rows = found
     if isinstance(found, dict):
         rows = next((found[key] for key in ("data", "models", "result") if isinstance(found.get(key), list)), [])
-    made: dict[str, Model] = {}
+    made: dict[str, Offer] = {}
     for row in rows if isinstance(rows, list) else []:
         facts: Mapping[str, JSON] = {"id": row} if isinstance(row, str) else row if isinstance(row, dict) else {}
         name = next((facts[k] for k in ("id", "model", "name", "key") if isinstance(facts.get(k), str)), "")
         name = name.removeprefix("models/")
         if name and name not in made:
-            made[name] = Model(
-                name=name,
-                context=context or _number(facts, _CONTEXT),
-                output=_number(facts, _OUTPUT),
-                features=_features(facts),
-            )
+            limits = {"context": _number(facts, _CONTEXT), "output": _number(facts, _OUTPUT)}
+            made[name] = Offer(model=Model(name=name, features=_features(facts), **limits), price=_price(facts))
     return list(made.values())
+
+
+def _price(facts: Mapping[str, JSON]) -> Price | None:
+    """What a row says it costs, in the forms whose unit is documented; a bare number may be for any count of tokens.
+
+    OpenRouter, Nous and Kilo write texts for one token (https://openrouter.ai/docs/models), so does Vercel with other
+    names (https://vercel.com/docs/ai-gateway/models-and-providers), DeepInfra numbers for a million.
+    """
+    said, metadata = facts.get("pricing"), facts.get("metadata")
+    if isinstance(said, dict):
+        named = {new: said[old] for new, old in _PRICING.items() if isinstance(said.get(old), str)}
+        return priced({**said, **named}, scale=1e-6) if isinstance(named.get("input", said.get("input")), str) else None
+    said = metadata.get("pricing") if isinstance(metadata, dict) else None
+    if isinstance(said, dict):
+        return priced({name: said.get(f"{name}_tokens") for name in ("input", "output", "cache_read", "cache_write")})
+    return None
 
 
 def _number(facts: Mapping[str, JSON], paths: tuple[tuple[str, ...], ...]) -> int:
@@ -116,10 +137,3 @@ def _features(facts: Mapping[str, JSON]) -> frozenset[Feature]:
     if facts.get("supports_reasoning") is True:
         made.add(Feature.REASONING)
     return frozenset(made)
-
-
-def _default_first(line: Line, models: list[Model]) -> list[Model]:
-    wanted = line.entry.default_model
-    if wanted and all(model.name != wanted for model in models):
-        return models or [Model(name=wanted, context=line.context)]
-    return sorted(models, key=lambda model: model.name != wanted)

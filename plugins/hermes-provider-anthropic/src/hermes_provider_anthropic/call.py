@@ -11,9 +11,8 @@ from hermes_provider_anthropic.body import encode, messages_body, seals_in
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.line import Line
 from hermes_provider_kit.failures import Service
-from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
+from hermes_provider_kit.replies import Patience, drain, first_bytes, names_files, read_capped, told
 from hermes_provider_kit.sse import BrokenEvent, EventReader, objects
-from hermes_provider_kit.transport import network_failure
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,9 +27,7 @@ HEAD = 2000  # characters kept to say what came instead of a reply
 
 async def stream_messages(line: Line, request: Request, model: str) -> AsyncGenerator[Delta, None]:
     """Answer piece by piece. Raises ProviderError."""
-    import httpx2
-
-    try:
+    with told(line.service, line.stale_seconds):
         response, guess = await _ask(line, request, model)
         try:
             pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
@@ -54,10 +51,6 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
                 yield delta
         finally:
             await response.aclose()
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(line.service, error, line.stale_seconds) from error
-    except (BrokenEvent, RecursionError) as error:
-        raise broken_event(line.service, getattr(error, "payload", "")) from error
 
 
 async def _ask(line: Line, request: Request, model: str) -> tuple["httpx2.Response", int]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import field
+from attrs import evolve, field
 from attrs.validators import min_len
 
 from hermes_core.types import JSON
@@ -50,7 +50,8 @@ class Entry:
     """What is known about one service.
 
     ``dashes``: its model names have no dots and no maker before a slash. ``unsigned``: it wants its thoughts back
-    although they carry no signature. ``prices_from`` says where prices were read and when.
+    although they carry no signature. ``like`` another service it has the same models, at prices of its own.
+    ``public`` is its name at https://models.dev. ``prices_from`` says where prices were read and when.
     """
 
     name: str = field(validator=min_len(1))
@@ -63,9 +64,11 @@ class Entry:
     base_url: str = ""
     base_url_env: str = ""
     default_model: str = ""
+    public: str = ""
     dashes: bool = False
     unsigned: bool = False
     prices_from: str = ""
+    like: str = ""
     models: tuple[Card, ...] = ()
 
     def card(self, model: str) -> Card:
@@ -85,7 +88,10 @@ class Entry:
 
 def load_entry(name: str) -> Entry:
     """Read a service's file. Raises ValueError when the file is not as it should be."""
-    return parse_entry(read_row(FOLDER, name), where=f"{name}.toml")
+    entry = parse_entry(read_row(FOLDER, name), where=f"{name}.toml")
+    if not entry.like:
+        return entry
+    return evolve(entry, models=tuple(evolve(card, price=()) for card in load_entry(entry.like).models))
 
 
 def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:

@@ -27,7 +27,6 @@ class _State:
     """What the service told while a line was used."""
 
     def __init__(self) -> None:
-        self.default_model = ""  # what the service named first, for a request without a model
         self.refused: set[str] = set()  # signatures the service no longer accepts
 
     def refuse(self, signatures: set[str]) -> None:

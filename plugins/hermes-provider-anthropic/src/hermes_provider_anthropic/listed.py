@@ -32,4 +32,13 @@ LISTED: tuple[Listed, ...] = (
         "MINIMAX_CN_BASE_URL",
         "MiniMax-M3",
     ),
+    Listed(
+        "opencode-claude",
+        (),
+        21,
+        ("OPENCODE_ZEN_API_KEY", "OPENCODE_API_KEY"),
+        "https://opencode.ai/zen",
+        "OPENCODE_CLAUDE_BASE_URL",
+        "claude-sonnet-4-5",
+    ),
 )

@@ -1,38 +1,24 @@
 """What models a service offers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from attrs import evolve
-
-from hermes_core.errors import AuthError, ProviderError
+from hermes_core.errors import ProviderError
 from hermes_core.types import JSON, Feature, Model
 from hermes_provider_anthropic.entry import Card
 from hermes_provider_anthropic.line import Line
 from hermes_provider_anthropic.usage import whole_number
 from hermes_provider_kit.listing import fetch_json
 
-__all__ = ["ask_models", "known_models", "list_models", "read_models"]
+__all__ = ["ask_models", "known_models", "listed_models", "read_models"]
 
 SECONDS = 8.0
 HELP_SECONDS = 3.0  # when the list only makes an error message better
 LIST_CAP = 32 * 1024 * 1024
 
 
-async def list_models(line: Line) -> Sequence[Model]:
-    """The models on offer, the default one first. Raises ProviderError when there is neither a reply nor a list."""
-    try:
-        found = await ask_models(line)
-    except AuthError:
-        raise
-    except ProviderError:
-        if not line.own:  # another address has other models
-            raise
-        found = []
-    if not found and line.own:
-        found = [_from_card(card) for card in line.entry.models if not card.name.endswith("*")]
-    if line.context:
-        found = [evolve(model, context=line.context) for model in found]
-    return sorted(found, key=lambda model: model.name != line.entry.default_model)
+def listed_models(line: Line) -> list[Model]:
+    """The models that the catalogue names."""
+    return [_from_card(card) for card in line.entry.models if not card.name.endswith("*")]
 
 
 async def known_models(line: Line) -> tuple[str, ...]:

@@ -5,9 +5,7 @@ from contextlib import asynccontextmanager
 
 from hermes_provider_bedrock.line import Line
 from hermes_provider_bedrock.refusals import refused
-from hermes_provider_kit.replies import broken_event, read_capped
-from hermes_provider_kit.sse import BrokenEvent
-from hermes_provider_kit.transport import network_failure
+from hermes_provider_kit.replies import read_capped, told
 
 __all__ = ["asked"]
 
@@ -35,7 +33,7 @@ async def asked(
 
     service, patience = line.about(model), seconds or line.stale_seconds
     headers = await line.credentials.signed(method, url, data, line.headers_with())
-    try:
+    with told(service, patience):
         client = line.client()
         bound = httpx2.Timeout(seconds) if seconds else httpx2.USE_CLIENT_DEFAULT
         made = client.build_request(method, url, content=data, headers=headers, timeout=bound)
@@ -47,7 +45,3 @@ async def asked(
             yield response.aiter_bytes()
         finally:
             await response.aclose()
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(service, error, patience) from error
-    except BrokenEvent as error:
-        raise broken_event(service, error.payload) from error

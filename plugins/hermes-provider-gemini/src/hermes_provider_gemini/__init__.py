@@ -11,8 +11,9 @@ from hermes_core.kinds import Provider, SetupStep
 def register_providers(ctx: PluginContext) -> Iterable[Provider]:
     """Make the provider, under its name and its aliases."""
     from hermes_provider_gemini.provider import all_providers
+    from hermes_provider_kit.kept import Lists
 
-    return all_providers(ctx.secrets, ctx.endpoints)
+    return all_providers(ctx.secrets, ctx.endpoints, Lists.of(ctx.paths))
 
 
 @hookimpl

@@ -1,27 +1,16 @@
 """What models the service offers."""
 
-from collections.abc import Sequence
 from urllib.parse import quote
 
-from attrs import evolve
-
 from hermes_core.types import JSON, Feature, Model
-from hermes_provider_gemini.line import SERVICE, Line
+from hermes_provider_gemini.line import Line
 from hermes_provider_gemini.thinking import generation
 from hermes_provider_kit.listing import fetch_json
 
-__all__ = ["ask_models", "list_models"]
+__all__ = ["ask_models"]
 
 SECONDS = 8.0
 PAGES = 20  # of a thousand models each; a list without an end is cut
-
-
-async def list_models(line: Line) -> Sequence[Model]:
-    """List the models on offer, the default one first. Raises ProviderError."""
-    found = await ask_models(line)
-    if line.context:
-        found = [evolve(model, context=line.context) for model in found]
-    return sorted(found, key=lambda model: model.name != SERVICE.default_model)
 
 
 async def ask_models(line: Line, seconds: float = SECONDS) -> list[Model]:

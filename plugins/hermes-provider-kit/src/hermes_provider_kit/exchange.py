@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from hermes_core.types import JSON
-from hermes_provider_kit.replies import Patience, broken_event, first_bytes, read_capped
+from hermes_provider_kit.replies import Patience, first_bytes, read_capped, told
 from hermes_provider_kit.sse import BrokenEvent
-from hermes_provider_kit.transport import network_failure
 
 if TYPE_CHECKING:
     from hermes_provider_kit.line import ServiceLine
@@ -35,12 +34,10 @@ async def posted(
         ProviderError: The service could not be reached, refused, broke off or sent what is no JSON, also while the
             bytes are read inside.
     """
-    import httpx2
-
     from hermes_provider_kit.failures import failure
 
     service = line.about(model)
-    try:
+    with told(service, line.stale_seconds):
         client = line.client()
         made = client.build_request("POST", url, content=json.dumps(body, ensure_ascii=False).encode(), headers=headers)
         response = await client.send(made, stream=True)
@@ -51,10 +48,6 @@ async def posted(
             yield response.aiter_bytes()
         finally:
             await response.aclose()
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(service, error, line.stale_seconds) from error
-    except BrokenEvent as error:
-        raise broken_event(service, error.payload) from error
 
 
 async def json_lines(line: "ServiceLine", pieces: AsyncIterator[bytes]) -> AsyncGenerator[JSON, None]:

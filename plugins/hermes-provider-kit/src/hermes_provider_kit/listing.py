@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.types import JSON
 from hermes_provider_kit.failures import Service
-from hermes_provider_kit.replies import FAILURE_CAP, read_capped
-from hermes_provider_kit.transport import network_failure
+from hermes_provider_kit.replies import FAILURE_CAP, read_capped, told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,15 +25,11 @@ async def fetch_json(
     Raises:
         ProviderError: The service could not be reached, refused, or sent something else.
     """
-    import httpx2
-
     from hermes_provider_kit.failures import failure, unreadable
 
-    try:
+    with told(service, seconds):
         async with client.stream("GET", url, headers=headers, timeout=seconds) as response:
             body = await read_capped(response.aiter_bytes(), LIST_CAP if response.is_success else FAILURE_CAP)
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(service, error, seconds) from error
     if not response.is_success:
         raise failure(response.status_code, body, response.headers, service=service)
     try:

@@ -2,14 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
 
 from hermes_core.errors import Unavailable
 from hermes_core.types import Blob, Request, ToolResult
 from hermes_provider_kit.failures import Service, redact
-from hermes_provider_kit.transport import endless, silence
+from hermes_provider_kit.sse import BrokenEvent
+from hermes_provider_kit.transport import endless, network_failure, silence
 
-__all__ = ["Patience", "broken_event", "drain", "first_bytes", "names_files", "read_bytes", "read_capped"]
+__all__ = ["Patience", "broken_event", "drain", "first_bytes", "names_files", "read_bytes", "read_capped", "told"]
 
 FAILURE_CAP = 256 * 1024  # bytes of a failed reply that are read
 FIRST_CAP = 64 * 1024  # bytes of white space before a reply begins
@@ -105,3 +107,24 @@ def broken_event(service: Service, payload: str) -> Unavailable:
     shown = redact(" ".join(payload.split())[:200], service.key)
     text = f"{service.title} sent an event that is not JSON: {shown or 'nested too deeply'}"
     return Unavailable(text, hint=service.place_hint)
+
+
+@contextmanager
+def told(service: Service, seconds: float) -> Generator[None]:
+    """Turn whatever goes wrong on the way, or in what came, into the error that says so.
+
+    Args:
+        service: Who is asked.
+        seconds: After how long a silence it is given up.
+
+    Raises:
+        ProviderError: The service could not be reached, broke off or sent what is no JSON.
+    """
+    import httpx2
+
+    try:
+        yield
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+        raise network_failure(service, error, seconds) from error
+    except (BrokenEvent, RecursionError) as error:
+        raise broken_event(service, getattr(error, "payload", "")) from error

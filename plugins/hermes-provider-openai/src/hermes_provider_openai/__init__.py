@@ -10,9 +10,10 @@ from hermes_core.kinds import Provider, SetupStep
 @hookimpl
 def register_providers(ctx: PluginContext) -> Iterable[Provider]:
     """Every service of the catalogue, under its name and its aliases."""
+    from hermes_provider_kit.kept import Lists
     from hermes_provider_openai.provider import all_providers
 
-    return all_providers(ctx.secrets, ctx.endpoints, ctx.paths.cache.parent / "limits")
+    return all_providers(ctx.secrets, ctx.endpoints, Lists.of(ctx.paths), ctx.paths.cache.parent / "limits")
 
 
 @hookimpl

@@ -10,8 +10,7 @@ from hermes_core.errors import Refused, UserError
 from hermes_core.types import JSON, Blob, MediaRequest, MediaResponse, Usage
 from hermes_openai_wire.line import Line
 from hermes_openai_wire.usage import read_usage
-from hermes_provider_kit.replies import FAILURE_CAP, read_bytes
-from hermes_provider_kit.transport import network_failure
+from hermes_provider_kit.replies import FAILURE_CAP, read_bytes, told
 
 __all__ = ["ask", "bytes_of", "embed", "fetch", "model_for", "transcribe", "usage_of"]
 
@@ -80,21 +79,17 @@ async def ask(line: Line, model: str, where: str, **content: Any) -> Mapping[str
 
 async def fetch(line: Line, model: str, where: str, **content: Any) -> tuple[bytes, str]:
     """The bytes that are answered, and their media type. Raises ProviderError."""
-    import httpx2
-
     from hermes_openai_wire.chat import reply_failure
 
     client = line.client()
     headers = {name: value for name, value in line.request_headers().items() if name != "content-type"}
-    try:
+    with told(line.service, line.stale_seconds):
         asked = client.build_request("POST", f"{line.about(model).url}/{where}", headers=headers, **content)
         response = await client.send(asked, stream=True)
         try:
             body = await read_bytes(response.aiter_bytes(), CAP if response.is_success else FAILURE_CAP)
         finally:
             await response.aclose()
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(line.service, error, line.stale_seconds) from error
     if not response.is_success:
         raise await reply_failure(
             line, model, response.status_code, dict(response.headers), body.decode("utf-8", "replace")

@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import Delta, Endpoint, Feature, MediaRequest, MediaResponse, Model, Price, Request
-from hermes_provider_kit.listed import Listed
+from hermes_provider_kit.provider import ServiceProvider
 from hermes_provider_openai.listed import LISTED
 
 if TYPE_CHECKING:
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 
     from hermes_core.brokers import SecretsBroker
     from hermes_openai_wire.line import Line
+    from hermes_provider_kit.kept import Lists, Offer
 
 __all__ = ["Compatible", "all_providers"]
 
-ALIAS_RANK = 99
 
-
-class Compatible(Provider):
+class Compatible(ServiceProvider["Line"]):
     """A service that speaks the chat-completions or the responses protocol.
 
     Its file in the catalogue is read, and its client made, when it is first asked for something.
@@ -31,71 +30,43 @@ class Compatible(Provider):
 
     features = frozenset({Feature.EMBED, Feature.SEE, Feature.DRAW, Feature.SPEAK, Feature.TRANSCRIBE})
 
-    def __init__(
-        self,
-        listed: Listed,
-        secrets: "SecretsBroker",
-        *,
-        name: str = "",
-        endpoint: Endpoint | None = None,
-        limits: "Path | None" = None,
-    ) -> None:
-        self.name = name or listed.name
-        self.priority = ALIAS_RANK if self.name in listed.aliases else listed.priority
-        elsewhere = endpoint is not None and endpoint.base_url not in ("", listed.base_url)
-        self.default_model = "" if elsewhere else listed.default_model
-        self._listed = listed
-        self._secrets = secrets
-        self._endpoint = endpoint
+    def __init__(self, *made: Any, limits: "Path | None" = None, **more: Any) -> None:
+        super().__init__(*made, **more)
         self._limits = limits
-        self._opened: Line | None = None
 
-    def at(self, endpoint: Endpoint) -> "Compatible":
-        """The same protocol at the user's address, or with the user's key. Raises UserError for what cannot work."""
-        name = endpoint.name or self.name
-        bound = Compatible(self._listed, self._secrets, name=name, endpoint=endpoint, limits=self._limits)
-        bound._line()
-        return bound
-
-    def window(self, model: str) -> int:
-        """What the user, or the catalogue, says of the model."""
-        line = self._line()
-        return line.context or (line.entry.contexts.get(model, 0) if line.own else 0)
+    @property
+    def _places(self) -> dict[str, Any]:
+        return {**super()._places, "limits": self._limits}
 
     def price(self, model: str) -> Price | None:
-        """What the catalogue says; on this machine nothing costs anything."""
-        line = self._line()
-        if line.service.local:
-            return Price(input=0.0, output=0.0)
-        row = line.entry.prices.get(model) if line.own else None
-        return Price(**row) if row else None
+        """What the service, a public list or the catalogue says; else a server of this machine costs nothing.
+
+        What stands here before a hosted service is none: what it costs is not known.
+        """
+        own = self._listed.local or self._listed.name == "custom"
+        free = Price(input=0.0, output=0.0) if own and self._line().service.local else None
+        return super().price(model) or free
 
     async def ready(self) -> bool:
         """Hosted: a key is set. Local: something that lists models answers on its port."""
-        if self.name in self._listed.aliases or self._listed.name == "custom":
-            return False
-        said = self._endpoint
         if not self._listed.local:
-            return bool(said and said.api_key) or any(map(self._secrets.get, self._listed.env))
+            return self._listed.name != "custom" and await super().ready()
+        if self.is_alias:
+            return False
         from hermes_provider_kit.probe import answers
 
         from_env = self._secrets.get(self._listed.base_url_env) if self._listed.base_url_env else ""
-        base = (said.base_url if said else "") or from_env or self._listed.base_url
+        said = self._endpoint.base_url if self._endpoint else ""
+        base = said or from_env or self._listed.base_url
         return await answers(f"{base.rstrip('/')}/models")
-
-    async def models(self) -> Sequence[Model]:
-        """What the service lists, the default model first; else what the catalogue knows. Raises ProviderError."""
-        from hermes_openai_wire.offered import list_models
-
-        return await list_models(self._line())
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request in the protocol of the service. Raises ProviderError, or UserError for a bad address."""
         line = self._line()
         line.require_key()
-        model = request.model or await self._default_model(line)
+        model = request.model or await self._default_model()
         deltas: AsyncGenerator[Delta, None]
-        if line.protocol == "responses":
+        if _protocol(line, model) == "responses":
             from hermes_openai_wire.responses import stream_responses
 
             deltas = stream_responses(line, request, model)
@@ -127,7 +98,7 @@ class Compatible(Provider):
 
         line = self._line()
         own = line.entry.media_models.get("see", "") if line.own else ""
-        return await see(request, request.model or own or await self._default_model(line), self.stream)
+        return await see(request, request.model or own or await self._default_model(), self.stream)
 
     async def draw(self, request: MediaRequest) -> MediaResponse:
         """Make a picture from words, or change those that are given. Raises as ``embed``."""
@@ -144,8 +115,8 @@ class Compatible(Provider):
     async def body(self, request: Request) -> bytes:
         """The body that ``stream`` would send. Raises as it does."""
         line = self._line()
-        model = request.model or await self._default_model(line)
-        if line.protocol == "responses":
+        model = request.model or await self._default_model()
+        if _protocol(line, model) == "responses":
             from hermes_openai_wire.responses_input import responses_body
 
             return responses_body(line, request, model)
@@ -153,45 +124,60 @@ class Compatible(Provider):
 
         return await made_body(line, request, model, with_usage=not line.state.usage_refused)
 
-    async def close(self) -> None:
-        """Let go of connections. The provider may be used again."""
-        if self._opened is not None:
-            await self._opened.close()
+    def _open(self) -> "Line":
+        from hermes_openai_wire.line import open_line
+        from hermes_provider_openai.entry import load_entry
 
-    def _line(self) -> "Line":
-        if self._opened is None:
-            from hermes_openai_wire.line import open_line
-            from hermes_provider_openai.entry import load_entry
+        line = open_line(load_entry(self._listed.name), self.name, self._secrets, self._endpoint)
+        if not self._limits:
+            return line
+        from hermes_provider_kit.limits import Limits, mark_of
 
-            entry = load_entry(self._listed.name)
-            self._opened = open_line(entry, self.name, self._secrets, self._endpoint)
-            if self._limits:
-                from hermes_provider_kit.limits import Limits, mark_of
+        mark = mark_of(self.name, self._endpoint.api_key if self._endpoint else "")
+        return evolve(line, heard=partial(Limits(self._limits).hear, mark))
 
-                mark = mark_of(self.name, self._endpoint.api_key if self._endpoint else "")
-                self._opened = evolve(self._opened, heard=partial(Limits(self._limits).hear, mark))
-        return self._opened
+    async def _offers(self, line: "Line") -> "Sequence[Offer]":
+        from hermes_openai_wire.offered import ask_offers
 
-    async def _default_model(self, line: "Line") -> str:
-        if self.default_model:
-            return self.default_model
-        if not line.state.default_model:
-            offered = await self.models()
-            if not offered:
-                raise Refused(f"{line.service.title} offers no model.", hint="Name one with --model.")
-            line.state.default_model = offered[0].name
-        return line.state.default_model
+        return await ask_offers(line)
+
+    def _known_models(self, line: "Line") -> Sequence[Model]:
+        from hermes_openai_wire.offered import listed_models
+
+        return listed_models(line)
+
+    def _known_window(self, line: "Line", model: str) -> int:
+        return line.entry.contexts.get(model, 0) if line.own else 0
+
+    def _known_price(self, line: "Line", model: str) -> Price | None:
+        row = line.entry.prices.get(model) if line.own else None
+        return Price(**row) if row else None
+
+    def _public(self, line: "Line") -> str:
+        return line.entry.public
+
+
+def _protocol(line: "Line", model: str) -> str:
+    """The protocol by which a model is asked. Raises Refused for one that speaks none of them there."""
+    found = line.protocol_of(model)
+    if found not in ("chat", "responses"):
+        text = f"{line.service.title} has {model} by another protocol."
+        raise Refused(text, reason="model_not_found", hint=f"Use {found}:{model} instead.")
+    return found
 
 
 def all_providers(
-    secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint], limits: "Path | None" = None
+    secrets: "SecretsBroker",
+    endpoints: Mapping[str, Endpoint],
+    lists: "Lists | None" = None,
+    limits: "Path | None" = None,
 ) -> list[Provider]:
     """Every service of the catalogue, once under its own name and once under each alias.
 
     ``limits`` is the folder where the home's processes tell each other what services say of their limits.
     """
     return [
-        Compatible(listed, secrets, name=name, endpoint=endpoints.get(name), limits=limits)
+        Compatible(listed, secrets, name=name, endpoint=endpoints.get(name), lists=lists, limits=limits)
         for listed in LISTED
         for name in (listed.name, *listed.aliases)
     ]

@@ -26,13 +26,13 @@ def all_steps(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> li
 async def _models(secrets: "SecretsBroker", name: str, endpoint: Endpoint) -> Sequence[Model]:
     """What the service itself says it has; what the catalogue knows would be no test. Raises HermesError."""
     from hermes_openai_wire.line import open_line
-    from hermes_openai_wire.offered import ask_models, list_models
+    from hermes_openai_wire.offered import ask_models
     from hermes_provider_openai.entry import load_entry
 
     line = open_line(load_entry(name), name, secrets, endpoint)
     try:
         line.require_key()
-        return await ask_models(line) if line.entry.list_models else await list_models(line)
+        return await ask_models(line)
     finally:
         await line.close()
 

@@ -59,16 +59,26 @@ def make_list(ctx: PluginContext) -> click.Command:
     @click.argument("provider", default="")
     @json_option
     async def command(provider: str, as_json: bool) -> None:
-        """List providers and whether they could answer now; with PROVIDER, its models (asked live)."""
+        """List providers, those that could answer now first; with PROVIDER, its models (asked live).
+
+        Prices are US dollars for a million tokens, as the service or a list says; empty where nobody knows.
+        """
         rows: list[dict[str, object]]
         if provider:
-            found = [row.model for row in await ctx.models.list(provider)]
-            rows, columns = [{"model": m.name, "context": m.context or ""} for m in found], ("model", "context")
-            emit(rows, columns, as_json=as_json, empty="None.")
+            rows = [
+                {
+                    "model": row.model.name,
+                    "context": row.model.context or "",
+                    "input": row.price.input if row.price else "",
+                    "output": row.price.output if row.price else "",
+                }
+                for row in await ctx.models.list(provider)
+            ]
+            emit(rows, ("model", "context", "input", "output"), as_json=as_json, empty="None.")
             return
         rows = [
             {"provider": row.name, "ready": "yes" if row.ready else "-", "kind": row.kind}
-            for row in await ctx.models.providers()
+            for row in sorted(await ctx.models.providers(), key=lambda row: not row.ready)
         ]
         emit(rows, ("provider", "ready", "kind"), as_json=as_json, empty="None.")
 

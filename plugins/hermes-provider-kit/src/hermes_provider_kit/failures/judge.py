@@ -47,7 +47,7 @@ _RULES: tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...] = (
         (
             r"(image|vision|multimodal|image_url|mmproj)\w*.{0,60}(not (yet )?support|unsupported|must provide)",
             r"(not|n't) (yet )?support \w*\W?(image|vision|multimodal)",
-            "support image input|unknown variant `image_url`|not a multimodal model",
+            "support image input|unknown variant `image_url`|not a multimodal model|unsupported image",
         ),
     ),
     # limits of tokens in a minute that a single request exceeds, before anything that speaks of limits
@@ -68,7 +68,7 @@ _RULES: tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...] = (
     ),
     (
         "billing",
-        (0, 400, 401, 402, 403, 429, 500),
+        (0, 400, 401, 402, 403, 412, 429, 500),
         (
             r"insufficient[_ ](user[_ ])?(account[_ ])?(quota|balance|credit|funds)",
             "exceeded (your )?current[_ ]quota|credit balance|not enough credit|requires more credits",
@@ -102,6 +102,7 @@ _RULES: tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...] = (
             "(prompt|input) (is )?too long|too many (input )?tokens|exceed\\w* .{0,40}(context|token limit)",
             r"input length .{0,60}exceed|token count exceeds|token count \(|input length should be|n_ctx",
             "prompt exceeds|string_above_max_length|`inputs` tokens|`inputs` must have less|context the overflows",
+            "token length (is )?too long",
             "maximum number of tokens allowed|tokens? limit exceeded|token limit:|上下文|超过.{0,12}(长度|token)",
         ),
     ),
@@ -128,7 +129,7 @@ _RULES: tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...] = (
             "model.{0,80}(decommission|retired|deprecated)|(unknown|invalid|no such|unsupported)[_ ]model",
             "model_not_found|not a valid model|no endpoints found|not found the model|no models? loaded",
             "model (identifier|name|id).{0,20}invalid|deploymentnotfound|access to (the |this )?model",
-            '"model: |not found for account',
+            '"model: |not found for account|unable to access model',
         ),
     ),
     (
@@ -148,7 +149,14 @@ _OUTPUT_ONLY = (
 )
 _BUSY = r"(?i)overloaded|capacity|unavailable|try again|upstream|loading model"
 _BY_STATUS = {401: "auth", 402: "billing", 403: "auth", 404: "wrong_address", 405: "wrong_address", 408: "timeout"}
-_BY_STATUS |= {413: "payload_too_large", 429: "rate_limit", 498: "overloaded", 503: "overloaded", 504: "timeout"}
+_BY_STATUS |= {
+    501: "format_error",
+    413: "payload_too_large",
+    429: "rate_limit",
+    498: "overloaded",
+    503: "overloaded",
+    504: "timeout",
+}
 _BY_STATUS |= {409: "server_error", 425: "server_error", 522: "timeout", 524: "timeout", 529: "overloaded"}
 _BY_TYPE = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
