@@ -151,7 +151,7 @@ async def test_a_round_asks_who_is_set_up_and_one_that_fails_costs_its_own_list(
         ctx = plugin_context(manifest_of("hermes_tool_catalogue"), tmp_path, config=config, models=models)
         turning = Catalogue(ctx)
         assert turning.due()
-        made = await refresh(ctx, told.append)
+        made = await refresh(ctx, told.append, public=True)
     assert models.asked == ["good", "bad"]
     assert told == ["good: 1 models", "bad: bad answered 401.", "public list: 1 prices"]
     assert (made.services, made.models, made.prices, made.wrong) == (1, 1, 1, ("bad: bad answered 401.",))

@@ -26,12 +26,12 @@ def _refresh(ctx: PluginContext) -> "click.Command":
     async def command() -> None:
         """Ask each service that is set up which models it has, and a public list what models cost.
 
-        A gateway does it once a day by itself. What came is used for windows, prices and the lists of pickers, also
+        A gateway asks the services once a day by itself, and the list where ``catalogue.public`` says so. What came is used for windows, prices and the lists of pickers, also
         while a service cannot be asked.
         """
         from hermes_tool_catalogue.refresh import refresh
 
-        made = await refresh(ctx, partial(click.echo, err=True))
+        made = await refresh(ctx, partial(click.echo, err=True), public=True)
         if made.wrong and not (made.services or made.prices):
             raise HermesError("Nothing could be asked; what was kept before is still used.", hint="hermes model list")
 

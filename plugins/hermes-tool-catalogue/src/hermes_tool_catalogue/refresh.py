@@ -36,7 +36,7 @@ class Round:
         return f"{said}, {when}{''.join(f'; {one}' for one in self.wrong)}"
 
 
-async def refresh(ctx: PluginContext, tell: Callable[[str], None] = lambda _: None) -> Round:
+async def refresh(ctx: PluginContext, tell: Callable[[str], None] = lambda _: None, *, public: bool) -> Round:
     """Ask all of them, one after another; ``tell`` hears a line for each. What fails costs its own list only.
 
     Each service's own provider keeps what it said, so nothing is kept here but that there was a round.
@@ -54,7 +54,7 @@ async def refresh(ctx: PluginContext, tell: Callable[[str], None] = lambda _: No
             continue
         services, models = services + 1, models + len(found)
         tell(f"{row.name}: {len(found):,} models")
-    prices = await _public(ctx, config, wrong, tell) if config.public else 0
+    prices = await _public(ctx, config, wrong, tell) if public else 0
     made = Round(when=time.time(), services=services, models=models, prices=prices, wrong=tuple(wrong))
     _keep(ctx.paths.cache / _FILE, made)
     return made

@@ -25,18 +25,19 @@ class Catalogue(Service):
 
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx = ctx
+        self._config = ctx.config or Config()
 
     async def run(self) -> None:
         """Look whether it is time, until cancelled; first a while after the start, when others have begun."""
         while True:
             await asyncio.sleep(_LOOK)
             if self.due():
-                await refresh(self._ctx)
+                await refresh(self._ctx, public=self._config.public)
 
     def due(self) -> bool:
         """Tell whether it is time for a round; a clock that was put back counts as one."""
         age = time.time() - last(self._ctx).when
-        return not 0 <= age < (self._ctx.config or Config()).days * _DAY
+        return not 0 <= age < self._config.days * _DAY
 
     async def status(self) -> str:
         """Say what the last round came to."""
