@@ -135,6 +135,17 @@ async def test_a_late_servers_tools_join_behind_what_was_sent(hermes, scripted):
     assert names(provider.requests[2]) == second
 
 
+async def test_a_server_that_was_not_there_at_first_is_asked_again(hermes, scripted, monkeypatch, tmp_path):
+    monkeypatch.setattr("hermes_tool_mcp.beginning._AGAIN", 0.01)
+    row = odd("--when", "start", "--do", "die", "--once", tmp_path / "once")
+    provider = kit(hermes, scripted, {"odd": row}, "one", "two")
+    await turn(hermes)
+    lists = Lists(hermes._home / "data" / "tool-mcp")
+    await until(lambda: lists.get("odd", ServerSettings(**row)) is not None)
+    await turn(hermes)
+    assert [sum(name.startswith("mcp__odd__") for name in names(one)) > 0 for one in provider.requests] == [False, True]
+
+
 async def test_over_turns_in_which_tools_come_and_go_no_sent_byte_changes(hermes, scripted):
     steps, calls = [], []
     for number in range(12):

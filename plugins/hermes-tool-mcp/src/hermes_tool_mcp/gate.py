@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from hermes_core.context import PluginContext
 from hermes_core.types import JSON, Session, ToolCall, Verdict
-from hermes_tool_mcp.known import lists_of, servers_of
+from hermes_tool_mcp.known import lists_of, settings_of
 from hermes_tool_mcp.names import named, server_of
 from hermes_tool_mcp.tools import bounded, offered
 
@@ -19,7 +19,7 @@ _BOUNDED = Verdict(outcome="allow", effects=frozenset())
 def judged(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | None:
     """Return the verdict on a call; None leaves it to what the tool declares."""
     name = server_of(call.name)
-    server = servers_of(ctx, session.id).get(name)
+    server = settings_of(ctx, name, session.id)
     listed = lists_of(ctx).get(name, server) if server else None
     if server is None or listed is None:
         return None
