@@ -1,14 +1,22 @@
 """What Hermes adds to a call of an MCP server, beside the bare SDK: ``benchmarks/mcp_calls.py [--rounds N]``.
 
-Both call one small server over stdio, in turn. The second row is twenty servers that are connected to at once, beside
-one; it is bounded by how many processors start their programs, so the bare SDK does the same in turn, and the row says
-what it takes for that, too. The third is the same of servers that wait a second as they start, as those do that fetch
-something: it says whether they are waited for side by side. CPU time is that of this process.
+Both call one small server over stdio, in turn: first the connection alone, then a whole turn, from the event that says
+a tool is called to the one that says what it returned. Then twenty servers that are known, as they are from the second
+start on: how long ``hermes -z`` takes in a home that has twenty, beside one and beside none; no server is started.
+
+The next row is twenty servers that are connected to at once, beside one, as when nobody ever asked them; it is bounded
+by how many processors start their programs, so the bare SDK does the same in turn, and the row says what it takes for
+that, too. The last is the same of servers that wait a second as they start, as those do that fetch something: it says
+whether they are waited for side by side. CPU time is that of this process.
 """
 
 import argparse
 import asyncio
+import json
+import os
+import resource
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +28,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "plugins/hermes-tool-mcp"))
 
 from mcp import Client, StdioServerParameters
 
+from hermes_core.testing import Call
+from hermes_core.testing.bench import Bench
+from hermes_core.testing.scripted import ScriptedProvider
+from hermes_core.types import Called, Returned
+from hermes_tool_mcp.lists import Lists
 from tests.conftest import ODD, Servers, odd
 
 CALLS = 40
@@ -48,6 +61,88 @@ async def calls(home: Path, rounds: int, *, wall: bool) -> None:
     (clock, cpu), (bare_clock, bare_cpu) = (map(statistics.median, zip(*one, strict=True)) for one in (ours, bare))
     print(f"a call {'behind the wall' if wall else 'without a wall '}: + {clock - bare_clock:.2f} ms by the clock,")
     print(f"  + {cpu - bare_cpu:.2f} ms of CPU, to {bare_clock:.2f} and {bare_cpu:.2f} of the bare SDK")
+
+
+async def through_turns(home: Path, rounds: int, *, wall: bool) -> None:
+    """Measure calls in whole turns of a kernel, and print."""
+    row, provider = odd(wall=wall, timeout=60.0, connect_timeout=60.0), ScriptedProvider()
+    await known(home, {"odd": row})
+    hermes = kernel(home, {"odd": row}, provider)
+    bare: list[tuple[float, float]] = []
+    ours: list[tuple[float, float]] = []
+    async with Client(StdioServerParameters(command=sys.executable, args=[str(ODD)])) as client:
+        for number in range(rounds + 1):
+            provider.add(*[Call("mcp__odd__echo", {"text": "x"})] * CALLS, "done")
+            took = list[tuple[float, float]]()
+            async for event in hermes.turn("go", session=f"s{number}"):
+                if isinstance(event, Called):
+                    clock, cpu = time.perf_counter(), time.process_time()
+                if isinstance(event, Returned):
+                    assert not event.result.failed
+                    took.append(((time.perf_counter() - clock) * 1e3, (time.process_time() - cpu) * 1e3))
+            if number:  # the first one starts its server
+                bare.append(await timed(lambda: client.call_tool("echo", {"text": "x"})))
+                ours.append((statistics.median(one[0] for one in took), statistics.median(one[1] for one in took)))
+    await hermes.close()
+    clock, cpu = (statistics.median(a[n] - b[n] for a, b in zip(ours, bare, strict=True)) for n in (0, 1))
+    print(f"a call in a turn {'behind the wall' if wall else 'without a wall '}: + {clock:.2f} ms by the clock,")
+    print(f"  + {cpu:.2f} ms of CPU, to {statistics.median(one[0] for one in bare):.2f} of the bare SDK")
+
+
+def kernel(home: Path, rows: dict[str, Any], provider: ScriptedProvider) -> Bench:
+    """Return a kernel with these servers, which answers as the provider says."""
+    hermes = Bench(home)
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_tool_mcp")
+    hermes.configure({"mcp.servers": rows})
+    return hermes
+
+
+async def known(home: Path, rows: dict[str, Any]) -> None:
+    """Have servers asked what they have, once."""
+    for name, row in rows.items():
+        there = Servers(home.with_name(f"{home.name}-asked"), {name: row})
+        await there.connection(name).client()
+        listed = there.pool.lists.get(name, there.rows[name])
+        assert listed is not None
+        Lists(home / "data" / "tool-mcp").put(name, listed)
+        await there.close()
+
+
+async def ready(home: Path) -> tuple[float, float]:
+    """How many seconds ``hermes -z`` takes there, by the clock and of CPU, with what it starts."""
+    env = {**os.environ, "HERMES_HOME": str(home)}
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "hermes_core", "-z", "hello"), cwd=home.parent, env=env,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert await process.wait() == 0
+    took, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+async def all_ready(folder: Path, rounds: int) -> None:
+    """Measure how servers that are known make the begin of a conversation longer, and print."""
+    rows = {f"s{n}": odd() for n in range(20)}
+    homes = {many: Path(folder, f"ready{many}") for many in (0, 1, 20)}
+    for many, home in homes.items():
+        some = dict(list(rows.items())[:many])
+        await known(home, some)
+        home.mkdir(exist_ok=True)
+        (home / "config.yaml").write_text(json.dumps({"mcp": {"servers": some}}))  # JSON is YAML, too
+        words = [sys.executable, "-m", "hermes_core", "plugins", "enable", "mcp", "--yes"]
+        await asyncio.to_thread(
+            subprocess.run, words, env={**os.environ, "HERMES_HOME": str(home)}, check=True, capture_output=True
+        )
+    took: dict[int, list[tuple[float, float]]] = {many: [] for many in homes}
+    for number in range(rounds + 1):
+        for many, home in homes.items():
+            one = await ready(home)
+            took[many] += [one] if number else []
+    for many, beside in ((1, "one"), (0, "none")):
+        clock, cpu = (statistics.median(a[n] / b[n] for a, b in zip(took[20], took[many], strict=True)) for n in (0, 1))
+        print(f"twenty servers that are known are ready in {clock:.3f} × {beside}, {cpu:.3f} × its CPU")
 
 
 async def bare_connected(count: int) -> float:
@@ -89,6 +184,8 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for wall in (False, True):
             await calls(Path(folder, str(wall)), rounds, wall=wall)
+            await through_turns(Path(folder, f"turns{wall}", "home"), rounds, wall=wall)
+        await all_ready(Path(folder), rounds)
         pairs: dict[str, list[tuple[float, float, float]]] = {"": [], " behind the wall": []}
         for _ in range(5):
             bare = await bare_connected(20)
