@@ -1,8 +1,8 @@
 """What Hermes adds to a call of an MCP server, beside the bare SDK: ``benchmarks/mcp_calls.py [--rounds N]``.
 
-Both call one small server over stdio, in turn: first the connection alone, then a whole turn, from the event that says
-a tool is called to the one that says what it returned. Then twenty servers that are known, as they are from the second
-start on: how long ``hermes -z`` takes in a home that has twenty, beside one and beside none; no server is started.
+Both call one small server over stdio, in turn: first the connection alone, then a whole turn, from the end of a reply
+that calls a tool to the request that says what came of it. Then twenty servers that are known, as they are from the
+second start on: how long ``hermes -z`` takes in a home that has them, beside one and beside none; none is started.
 
 The next row is twenty servers that are connected to at once, beside one, as when nobody ever asked them; it is bounded
 by how many processors start their programs, so the bare SDK does the same in turn, and the row says what it takes for
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "plugins/hermes-tool-mcp"))
 
 from mcp import Client, StdioServerParameters
 
+from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.testing.bench import Bench
 from hermes_core.testing.scripted import ScriptedProvider
-from hermes_core.types import Called, Returned
+from hermes_core.types import Delta, Request, Returned
+from hermes_core.values import frozen
 from hermes_tool_mcp.lists import Lists
 from tests.conftest import ODD, Servers, odd
 
@@ -63,36 +65,75 @@ async def calls(home: Path, rounds: int, *, wall: bool) -> None:
     print(f"  + {cpu - bare_cpu:.2f} ms of CPU, to {bare_clock:.2f} and {bare_cpu:.2f} of the bare SDK")
 
 
+class Between(ScriptedProvider):
+    """Says how long it takes from the end of each reply to the next request: milliseconds by the clock and of CPU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.took: list[tuple[float, float]] = []
+        self._ended: tuple[float, float] | None = None
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Note when it is asked, and when it has said all."""
+        clock, cpu = time.perf_counter(), time.process_time()
+        if self._ended is not None:
+            self.took.append(((clock - self._ended[0]) * 1e3, (cpu - self._ended[1]) * 1e3))
+        said = [delta async for delta in super().stream(request)]
+        self._ended = time.perf_counter(), time.process_time()
+        for delta in said:
+            yield delta
+
+
 async def through_turns(home: Path, rounds: int, *, wall: bool) -> None:
-    """Measure calls in whole turns of a kernel, and print."""
-    row, provider = odd(wall=wall, timeout=60.0, connect_timeout=60.0), ScriptedProvider()
+    """Measure calls in whole turns of a kernel, beside those of a tool that does nothing, and print."""
+    row, provider = odd(wall=wall, timeout=60.0, connect_timeout=60.0), Between()
     await known(home, {"odd": row})
-    hermes = kernel(home, {"odd": row}, provider)
+    hermes = kernel(home, {"odd": row}, provider, nothing)
     bare: list[tuple[float, float]] = []
-    ours: list[tuple[float, float]] = []
+    ours: dict[str, list[tuple[float, float]]] = {"mcp__odd__echo": [], "nothing": []}
     async with Client(StdioServerParameters(command=sys.executable, args=[str(ODD)])) as client:
         for number in range(rounds + 1):
-            provider.add(*[Call("mcp__odd__echo", {"text": "x"})] * CALLS, "done")
-            took = list[tuple[float, float]]()
-            async for event in hermes.turn("go", session=f"s{number}"):
-                if isinstance(event, Called):
-                    clock, cpu = time.perf_counter(), time.process_time()
-                if isinstance(event, Returned):
-                    assert not event.result.failed
-                    took.append(((time.perf_counter() - clock) * 1e3, (time.process_time() - cpu) * 1e3))
-            if number:  # the first one starts its server
-                bare.append(await timed(lambda: client.call_tool("echo", {"text": "x"})))
-                ours.append((statistics.median(one[0] for one in took), statistics.median(one[1] for one in took)))
+            for name, found in ours.items():
+                provider.add(*[Call(name, {"text": "x"})] * CALLS, "done")
+                provider.took.clear()
+                async for event in hermes.turn("go", session=f"{name}{number}"):
+                    assert not isinstance(event, Returned) or not event.result.failed
+                clocks, cpus = zip(*provider.took[-CALLS:], strict=True)
+                if number:  # the first one starts its server
+                    found.append((statistics.median(clocks), statistics.median(cpus)))
+            bare += [await timed(lambda: client.call_tool("echo", {"text": "x"}))] if number else []
     await hermes.close()
-    clock, cpu = (statistics.median(a[n] - b[n] for a, b in zip(ours, bare, strict=True)) for n in (0, 1))
-    print(f"a call in a turn {'behind the wall' if wall else 'without a wall '}: + {clock:.2f} ms by the clock,")
-    print(f"  + {cpu:.2f} ms of CPU, to {statistics.median(one[0] for one in bare):.2f} of the bare SDK")
+    print(f"a call in a turn {'behind the wall' if wall else 'without a wall '}:")
+    for words, less in (("to the bare SDK", bare), ("to a tool that does nothing and the bare SDK", ours["nothing"])):
+        beside = [bare, less] if less is not bare else [bare]
+        rows = zip(ours["mcp__odd__echo"], *beside, strict=True)
+        clock, cpu = (statistics.median(x) for x in zip(*((_left(row, 0), _left(row, 1)) for row in rows), strict=True))
+        print(f"  + {clock:.2f} ms by the clock, + {cpu:.2f} ms of CPU, {words}")
 
 
-def kernel(home: Path, rows: dict[str, Any], provider: ScriptedProvider) -> Bench:
-    """Return a kernel with these servers, which answers as the provider says."""
+def _left(row: Sequence[tuple[float, float]], n: int) -> float:
+    """What is left of the first when the others are taken from it."""
+    return row[0][n] - sum(one[n] for one in row[1:])
+
+
+@frozen
+class Words:
+    """What is said to the tool that does nothing."""
+
+    text: str
+
+
+@tool(idempotent=True)
+async def nothing(said: Words) -> str:
+    """Do nothing."""
+    return said.text
+
+
+def kernel(home: Path, rows: dict[str, Any], *things: object) -> Bench:
+    """Return a kernel with these servers, and with these things."""
     hermes = Bench(home)
-    hermes.tmp_plugin(provider)
+    for thing in things:
+        hermes.tmp_plugin(thing)
     hermes.tmp_plugin("hermes_tool_mcp")
     hermes.configure({"mcp.servers": rows})
     return hermes
