@@ -96,14 +96,22 @@ async def met(ctx: PluginContext, session: Session) -> None:
         await asyncio.wait(begun, timeout=_FOR_ITS_OWN)
 
 
-async def _met(ctx: PluginContext, session: Session, name: str, server: ServerSettings) -> None:
+async def _met(ctx: PluginContext, session: Session, name: str, server: ServerSettings, pause: float = 0.0) -> None:
+    """Connect to one, ``pause`` seconds from now; where it is not there yet, again later, as long as it is given."""
     from hermes_tool_mcp.pool import pool_of
 
+    await asyncio.sleep(pause)
+    if pause and (settings_of(ctx, name, session.id) is not server or lists_of(ctx).get(name, server) is not None):
+        return
     folder = session.cwd if session.backend in ("", "local") else ""
     try:
         await pool_of(ctx).hold(session.id, name, server, session.owner, folder).client()
     except HermesError as error:
-        ctx.log.warning("%s", hidden(server, error.text))  # what it said last is among that
+        if not pause:
+            ctx.log.warning("%s", hidden(server, error.text))  # what it said last is among that
+        asking, key = ctx.state["asking"], f"{session.id} {name} again"
+        if not (isinstance(error, ToolError) and not error.retry) and asking.get(key) in (None, asyncio.current_task()):
+            _begun(asking, key, _met(ctx, session, name, server, min(2 * pause or _AGAIN, _LONGEST)))
 
 
 async def let_go(ctx: PluginContext, session: Session) -> None:
