@@ -86,6 +86,8 @@ class Connection:
         if self._task is None or self._task.done() or self._over.is_set():
             await self._begin()
         assert self._up is not None, "it was begun"
+        if self.alive:
+            return self._up.result()
         try:
             async with asyncio.timeout(self.server.connect_timeout):
                 return await asyncio.shield(self._up)

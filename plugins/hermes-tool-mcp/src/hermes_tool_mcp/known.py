@@ -35,7 +35,7 @@ def _used(server: ServerSettings | None) -> TypeGuard[ServerSettings]:
 
 def lists_of(ctx: PluginContext) -> Lists:
     """Return the lists of a kernel."""
-    found = ctx.state.setdefault("lists", Lists(ctx.paths.data))
+    found = ctx.state.get("lists") or ctx.state.setdefault("lists", Lists(ctx.paths.data))
     assert isinstance(found, Lists)
     return found
 

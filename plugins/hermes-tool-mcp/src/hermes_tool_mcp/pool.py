@@ -90,6 +90,6 @@ def _whole(server: ServerSettings) -> str:
 
 def pool_of(ctx: PluginContext) -> Pool:
     """Return the connections of a kernel."""
-    found = ctx.state.setdefault("pool", Pool(ctx, lists_of(ctx)))
+    found = ctx.state.get("pool") or ctx.state.setdefault("pool", Pool(ctx, lists_of(ctx)))
     assert isinstance(found, Pool)
     return found
