@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from uuid import uuid4
 
 import pytest
 
@@ -15,7 +16,7 @@ from hermes_core.types import Returned, Text
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
 
-from .conftest import ODD, Servers, odd, until
+from .conftest import ODD, Servers, odd, running, until
 
 WORDS = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
@@ -75,6 +76,15 @@ async def test_a_servers_tools_are_there_in_the_first_turn_with_their_schemas_as
     begin = source.index("ODD = ") + 6
     assert specs["mcp__odd__odd"].schema == ast.literal_eval(source[begin : source.index("PIXEL")])
     assert "mcp__odd__look_at_this_" in "".join(specs)
+
+
+async def test_a_turn_that_calls_no_tool_of_a_known_server_starts_none(hermes, scripted):
+    mark = uuid4().hex
+    provider = kit(hermes, scripted, {"odd": odd(mark=mark)}, "done")
+    kept(hermes, "odd", odd(mark=mark), 3)
+    await turn(hermes)
+    assert "mcp__odd__tool_2" in names(provider.requests[0])
+    assert not running(mark)
 
 
 async def test_include_and_exclude_choose_what_is_offered(hermes, scripted):
