@@ -13,6 +13,7 @@ from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.given import Given, give, kept_as, read, sweep, without_secrets
 from hermes_tool_mcp.known import lists_of
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
+from hermes_tool_mcp.own_servers import own_servers
 from hermes_tool_mcp.place import _named
 
 from .conftest import ODD, odd, until
@@ -136,6 +137,7 @@ async def test_one_that_was_not_there_at_first_is_asked_again_as_long_as_it_is_g
     await until(lambda: lists_of(there.ctx).get("own", one) is not None)
     give(there.ctx, "s", {"gone": Given(command=sys.executable, args=["-c", ""], wall=False)})
     await met(there.ctx, session)
+    assert "gone: it is not there, and is tried again" in await own_servers(there.ctx)[0].run(session, "")
     give(there.ctx, "s", {})
     await until(lambda: not there.ctx.state["asking"])
     await there.pool.release("s")
