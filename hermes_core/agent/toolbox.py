@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from itertools import islice
+from weakref import WeakValueDictionary
 
 from hermes_core.agent import indirect
 from hermes_core.agent.arguments import tool_spec
@@ -43,7 +44,7 @@ class Toolbox:
         ``report`` is told once when a plugin fails to say what it has, or has what cannot be offered.
         """
         self._disabled, self._off_on, self._own, self._report = disabled, off_on, own, report
-        self._told: set[tuple[str, str]] = set()
+        self._told, self._seen = set[tuple[str, str]](), WeakValueDictionary[int, Tool]()
         pairs, lenders = [(label, tool) for label, tool in owned if self._sound(label, tool)], list(sources)
         self._owners = {tool.name: label for label, tool in pairs}
         self._all = {t.name: t for t in sorted((t for _, t in pairs), key=lambda t: (t.toolset, t.name))}
@@ -59,9 +60,8 @@ class Toolbox:
         """Return the tools that can be used now. ``known`` are those that a session knows of already."""
         off = set(self._off_on.get(session.origin, ())) - known
         tools = {n: t for n, t in {**self._tools, **self.sourced(session)}.items() if n not in off}
-        for bounds in (session.bounds, session.rights.bounds if session.rights else None):
-            tools = {n: t for n, t in tools.items() if permits(bounds, t)}
-        return {n: t for n, t in tools.items() if self.lacks(t, session) is None}
+        bounds = (session.bounds, session.rights.bounds if session.rights else None)
+        return {n: t for n, t in tools.items() if all(permits(b, t) for b in bounds) and self.lacks(t, session) is None}
 
     def lacks(self, tool: Tool, session: Session) -> str | None:
         """Say what a tool needs that is not there, or None; one that fails to say so is not there."""
@@ -85,7 +85,7 @@ class Toolbox:
                     self._sources = [pair for pair in self._sources if pair[1] is not source]
                 self._say(label, source.name, error)
                 continue
-            given = {tool.name: tool for tool in listed if self._sound(label, tool)}
+            given = {tool.name: tool for tool in listed if self._seen.get(id(tool)) is tool or self._sound(label, tool)}
             for name, tool in sorted(given.items()):
                 if name in self._all or name in found:
                     text = f"{self._owners[name]} and {label} both add {name!r}; {self._owners[name]} is used"
@@ -108,7 +108,7 @@ class Toolbox:
         except (TypeError, ValueError, RecursionError) as error:
             self._say(label, getattr(tool, "name", ""), ContractError(label, f"cannot be offered: {error}"))
             return False
-        return True
+        return self._seen.setdefault(id(tool), tool) is tool
 
     def _say(self, label: str, where: str, error: BaseException) -> None:
         if (where, str(error)) not in self._told:

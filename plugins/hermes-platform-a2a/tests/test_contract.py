@@ -19,3 +19,13 @@ class TestCard(RoutesContract):
     @pytest.fixture
     def route(self, contributed):
         return contributed["routes"][1]
+
+
+class TestRootCard(RoutesContract):
+    module = "hermes_platform_a2a"
+    kind = "platform"
+    asked = (("GET", ""),)
+
+    @pytest.fixture
+    def route(self, contributed):
+        return contributed["routes"][2]

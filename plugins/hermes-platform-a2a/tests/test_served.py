@@ -72,9 +72,11 @@ async def test_each_key_has_its_tasks_and_none_has_none(home, scripted):
             assert (hers.id != mine.id, answer_of(hers)) == (True, "Hers.")
         async with there.http("") as http:
             assert (await http.post(f"{PATH}/agent", json={})).status_code == 401
-            card = (await http.get(f"{PATH}/card/.well-known/agent-card.json")).json()
-            assert card["supportedInterfaces"][0]["url"] == f"{there.url}{PATH}/agent"
-            assert (await http.get(f"{PATH}/card/tasks")).status_code == 404
+            for path in (f"{PATH}/card/.well-known/agent-card.json", "/.well-known/agent-card.json"):
+                card = (await http.get(path)).json()
+                assert card["supportedInterfaces"][0]["url"] == f"{there.url}{PATH}/agent"
+            for path in (f"{PATH}/card/tasks", "/.well-known/agent-card.json/x", f"{PATH}/agent-card.json/x"):
+                assert (await http.get(path)).status_code == 404
 
 
 async def test_what_cannot_be_done_is_said_in_a_line(home, scripted):

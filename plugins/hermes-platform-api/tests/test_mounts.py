@@ -241,3 +241,39 @@ async def test_a_route_of_a_name_of_its_own_has_a_short_path_and_is_described(
     assert "get" in paths["/api/sessions"]
     assert paths["/tool/tower/sessions/{id}/ring"]
     assert not any(path.startswith(("/api/hook", "/tool/tower/hook")) for path in paths)
+
+
+async def test_a_public_route_whose_name_may_be_at_the_root_of_the_host_is_there(
+    serve: Any, scripted: Any, hermes: Any
+) -> None:
+    @hookimpl
+    def register_routes() -> list[Routes]:
+        return [Routes(name=name, app=hook) for name in ("agent-card.json", "openid-configuration", "hook")]
+
+    tables = {"contributes": {"routes": ["agent-card.json", "openid-configuration", "hook"]}}
+    opened = {"permissions": {"public": ["agent-card.json", "openid-configuration", "hook"]}}
+    hermes.tmp_plugin(register_routes, name="tower", manifest=tables | opened)
+    async with serve(scripted()) as server, server.http("") as http:
+        for path, status in (
+            ("/.well-known/agent-card.json", 200),
+            ("/tool/tower/agent-card.json", 200),
+            ("/.well-known/openid-configuration", 401),
+            ("/.well-known/hook", 401),
+            ("/.well-known/", 401),
+        ):
+            assert (await http.get(path)).status_code == status, path
+
+
+@pytest.mark.parametrize("public", [["agent-card.json"], []])
+async def test_it_is_not_there_for_two_plugins_nor_behind_the_key(
+    serve: Any, scripted: Any, hermes: Any, public: list[str]
+) -> None:
+    @hookimpl
+    def register_routes() -> list[Routes]:
+        return [Routes(name="agent-card.json", app=hook)]
+
+    tables = {"contributes": {"routes": ["agent-card.json"]}, "permissions": {"public": public}}
+    for name in ("tower", "school")[: 2 if public else 1]:
+        hermes.tmp_plugin(register_routes, name=name, manifest=tables)
+    async with serve(scripted()) as server, server.http() as http:
+        assert (await http.get("/.well-known/agent-card.json")).status_code == 404

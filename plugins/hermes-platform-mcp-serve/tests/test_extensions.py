@@ -11,6 +11,11 @@ from mcp_types import INVALID_PARAMS, Request, RequestParams, Result
 from pydantic import ConfigDict
 
 from hermes_core.kinds import tool
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing import plugin_context
+from hermes_core.testing.project import manifest_path
+from hermes_core.types import TurnOrder
+from hermes_platform_mcp_serve.recovered import event_of
 from hermes_platform_mcp_serve.tasks import IDENTIFIER
 
 from .conftest import MODULE
@@ -118,6 +123,20 @@ async def test_a_task_that_is_cancelled_is_interrupted(library, connected):
         assert await ask(client, "tasks/cancel", taskId=name)
         assert (await state(client, name, "cancelled"))["taskId"] == name
         await seen("ended")
+
+
+async def test_a_task_of_an_earlier_life_is_cancelled_by_its_own_client_and_not_played(hermes, connected, tmp_path):
+    ctx = plugin_context(read_manifest(manifest_path(MODULE)), tmp_path / "home")
+    await ctx.turns.queue("left", owner=ctx.owner, order=TurnOrder(event=event_of("left")))  # as a death leaves it
+    async with connected(ctx=ctx, owner="alice", extensions=[Knows()]) as alice:
+        with pytest.raises(MCPError):
+            await ask(alice, "tasks/cancel", taskId="left")
+    assert any(ctx.turns.waiting.values())
+    async with connected(ctx=ctx, extensions=[Knows()]) as client:
+        with pytest.raises(MCPError):
+            await ask(client, "tasks/cancel", taskId="no such task")
+        await ask(client, "tasks/cancel", taskId="left")
+    assert not any(ctx.turns.waiting.values())
 
 
 async def test_a_client_that_knows_no_tasks_waits(library, connected):

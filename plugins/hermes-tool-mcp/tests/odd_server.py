@@ -1,7 +1,8 @@
 """A small MCP server that does what servers do wrong, with nothing but the standard library.
 
 ``--when start|initialize|list|call`` with ``--do die|hang|slow|garbage|flood|child`` says what, and when; with
-``--once FILE`` only as long as that file is not there. ``--count N`` and ``--prefix``: tools it has besides its own.
+``--once FILE`` only as long as that file is not there. ``--plan FILE`` is a file that says ``WHEN WHAT``, of whichever
+process comes to that first; ``change`` is done to its tools. ``--count N`` and ``--prefix``: tools besides its own.
 """
 
 import argparse
@@ -112,6 +113,15 @@ class Server:
             if once:
                 Path(once).touch()
             self.do(self.options.do)
+        if (plan := self.options.plan) and Path(plan).exists():
+            phase, what = Path(plan).read_text().split()
+            if phase == when:
+                Path(plan).unlink()
+                self.change() if what == "change" else self.do(what)
+
+    def change(self):
+        self.more = [] if self.more else [f"made_{os.getpid()}"]
+        self.say({"method": "notifications/tools/list_changed"})
 
     def ask(self, method, params):
         self.number += 1
@@ -238,6 +248,7 @@ if __name__ == "__main__":
     parser.add_argument("--when", default="")
     parser.add_argument("--do", default="")
     parser.add_argument("--once", default="")
+    parser.add_argument("--plan", default="")
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--prefix", default="tool_")
     parser.add_argument("--bad", action="store_true")

@@ -7,14 +7,16 @@ import sys
 import pytest
 
 from hermes_core.errors import UserError
-from hermes_core.types import Session
+from hermes_core.types import Principal, Session
 from hermes_tool_mcp.beginning import met
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.given import Given, give, kept_as, read, sweep, without_secrets
+from hermes_tool_mcp.known import lists_of
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
+from hermes_tool_mcp.own_servers import own_servers
 from hermes_tool_mcp.place import _named
 
-from .conftest import odd
+from .conftest import ODD, odd, until
 from .test_turns import WORDS, kept, kit, names, turn
 
 
@@ -123,3 +125,19 @@ async def test_two_with_different_keys_are_two_connections(servers):
     await there.pool.release("one", only={"x"})
     await there.pool.release("other")
     assert not there.pool.held_by("one")
+
+
+async def test_one_that_was_not_there_at_first_is_asked_again_as_long_as_it_is_given(servers, monkeypatch, tmp_path):
+    monkeypatch.setattr("hermes_tool_mcp.beginning._AGAIN", 0.01)
+    there, session = servers(), Session(id="s", origin="acp", owner=Principal())
+    words = ("--when", "start", "--do", "die", "--once", str(tmp_path / "once"))
+    one = Given(command=sys.executable, args=[str(ODD), *words], wall=False, connect_timeout=30.0)
+    give(there.ctx, "s", {"own": one})
+    await met(there.ctx, session)
+    await until(lambda: lists_of(there.ctx).get("own", one) is not None)
+    give(there.ctx, "s", {"gone": Given(command=sys.executable, args=["-c", ""], wall=False)})
+    await met(there.ctx, session)
+    assert "gone: it is not there, and is tried again" in await own_servers(there.ctx)[0].run(session, "")
+    give(there.ctx, "s", {})
+    await until(lambda: not there.ctx.state["asking"])
+    await there.pool.release("s")

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from uuid import uuid4
 
 import pytest
 
@@ -15,7 +16,7 @@ from hermes_core.types import Returned, Text
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
 
-from .conftest import ODD, Servers, odd, until
+from .conftest import ODD, Servers, odd, running, until
 
 WORDS = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
@@ -77,6 +78,15 @@ async def test_a_servers_tools_are_there_in_the_first_turn_with_their_schemas_as
     assert "mcp__odd__look_at_this_" in "".join(specs)
 
 
+async def test_a_turn_that_calls_no_tool_of_a_known_server_starts_none(hermes, scripted):
+    mark = uuid4().hex
+    provider = kit(hermes, scripted, {"odd": odd(mark=mark)}, "done")
+    kept(hermes, "odd", odd(mark=mark), 3)
+    await turn(hermes)
+    assert "mcp__odd__tool_2" in names(provider.requests[0])
+    assert not running(mark)
+
+
 async def test_include_and_exclude_choose_what_is_offered(hermes, scripted):
     row = odd(include=["e*", "look*"], exclude=["everything"])
     provider = kit(hermes, scripted, {"odd": row}, "done")
@@ -133,6 +143,17 @@ async def test_a_late_servers_tools_join_behind_what_was_sent(hermes, scripted):
     assert second[: len(first)] == first
     assert any(name.startswith("mcp__late__") for name in second)
     assert names(provider.requests[2]) == second
+
+
+async def test_a_server_that_was_not_there_at_first_is_asked_again(hermes, scripted, monkeypatch, tmp_path):
+    monkeypatch.setattr("hermes_tool_mcp.beginning._AGAIN", 0.01)
+    row = odd("--when", "start", "--do", "die", "--once", tmp_path / "once")
+    provider = kit(hermes, scripted, {"odd": row}, "one", "two")
+    await turn(hermes)
+    lists = Lists(hermes._home / "data" / "tool-mcp")
+    await until(lambda: lists.get("odd", ServerSettings(**row)) is not None)
+    await turn(hermes)
+    assert "mcp__odd__echo" in names(provider.requests[-1])
 
 
 async def test_over_turns_in_which_tools_come_and_go_no_sent_byte_changes(hermes, scripted):

@@ -17,6 +17,10 @@ def register_migrations(ctx: PluginContext) -> Iterable[Migration]:
 @hookimpl
 def register_routes(ctx: PluginContext) -> Iterable[Routes]:
     """The agent, for who has a key; and its card, for anybody."""
-    from hermes_platform_a2a.route import Agent, PublicCard
+    from hermes_platform_a2a.route import WELL_KNOWN, Agent, PublicCard
 
-    return [Routes(name="agent", app=Agent(ctx)), Routes(name="card", app=PublicCard(ctx))]
+    return [
+        Routes(name="agent", app=Agent(ctx)),
+        Routes(name="card", app=PublicCard(ctx, WELL_KNOWN)),
+        Routes(name=WELL_KNOWN.rpartition("/")[2], app=PublicCard(ctx)),
+    ]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from hermes_core import __version__
 from hermes_core.context import PluginContext
 from hermes_platform_a2a.config import Config
+from hermes_platform_a2a.route import WELL_KNOWN
 
 if TYPE_CHECKING:
     from a2a.types import AgentCard
 
-__all__ = ["WELL_KNOWN", "card_json", "made_card"]
+__all__ = ["card_json", "made_card"]
 
-WELL_KNOWN = "/.well-known/agent-card.json"  # A2A 1.0, section 8.2
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 _READS = ["text/plain", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp"]
 _GIVES = ["text/plain", "application/octet-stream"]
@@ -63,7 +63,9 @@ def card_json(ctx: PluginContext, scope: Mapping[str, Any]) -> bytes:
 
 def _address(config: Config, scope: Mapping[str, Any]) -> str:
     """Return where the agent is asked: below what the settings name, else where the card was asked for."""
-    path = f"{scope['root_path'].rpartition('/')[0]}/agent"
+    root = scope["root_path"]
+    above = f"{root.removesuffix(WELL_KNOWN)}/platform/a2a" if root.endswith(WELL_KNOWN) else root.rpartition("/")[0]
+    path = f"{above}/agent"
     if config.url:
         return f"{config.url.rstrip('/')}{path}"
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]

@@ -1,4 +1,4 @@
-"""The two routes: the agent, for who has a key of the API, and its card, for anybody."""
+"""The routes: the agent, for who has a key of the API, and its card, for anybody."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -11,8 +11,9 @@ from hermes_core.types import Principal
 if TYPE_CHECKING:
     from hermes_platform_a2a.serving import Serving
 
-__all__ = ["Agent", "PublicCard"]
+__all__ = ["WELL_KNOWN", "Agent", "PublicCard"]
 
+WELL_KNOWN = "/.well-known/agent-card.json"  # A2A 1.0, section 8.2
 _SHOWN = b"An agent answers here by the A2A protocol, 1.0, with a key of the API.\n"
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -44,17 +45,21 @@ class Agent:
 
 
 class PublicCard:
-    """``/platform/a2a/card``: what the agent is called and how to ask it. It holds nothing of its person."""
+    """The card: what the agent is called and how to ask it. It holds nothing of its person.
 
-    def __init__(self, ctx: PluginContext) -> None:
-        self._ctx = ctx
+    ``at`` is where it is below the route. ``/platform/a2a/card`` has it at its well-known place, as below a host of its
+    own; the route of the card's own name is the card, and the API serves that at the root of its host.
+    """
+
+    def __init__(self, ctx: PluginContext, at: str = "") -> None:
+        self._ctx, self._at = ctx, at
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Give the card at its well-known place, and nothing else."""
-        from hermes_platform_a2a.card import WELL_KNOWN, card_json
+        """Give the card, and nothing else."""
+        from hermes_platform_a2a.card import card_json
 
-        if scope["method"] not in ("GET", "HEAD") or scope["path"].removeprefix(scope["root_path"]) != WELL_KNOWN:
-            await _said(send, 404, f"The card of the agent is at {WELL_KNOWN}.\n".encode())
+        if scope["method"] not in ("GET", "HEAD") or scope["path"].removeprefix(scope["root_path"]) != self._at:
+            await _said(send, 404, f"The card of the agent is at {self._at or scope['root_path']}.\n".encode())
             return
         await asyncio.to_thread(import_module, "a2a.types")
         card = card_json(self._ctx, scope) if scope["method"] == "GET" else b""

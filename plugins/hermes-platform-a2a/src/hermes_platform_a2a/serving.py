@@ -12,8 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, Router
 
 from hermes_core.context import PluginContext
-from hermes_platform_a2a.card import WELL_KNOWN, card_json
+from hermes_platform_a2a.card import card_json
 from hermes_platform_a2a.handler import Handler
+from hermes_platform_a2a.route import WELL_KNOWN
 from hermes_platform_a2a.tasks import Tasks
 
 if TYPE_CHECKING:

@@ -20,6 +20,8 @@ from hermes_platform_api.shapes import LIMITS
 __all__ = ["Mount", "mounts"]
 
 _DESCRIBED = "application/vnd.oai.openapi+json"
+# What plugins may serve at the root of the host (RFC 8615): a public route of that name, where one plugin alone has it.
+_WELL_KNOWN = frozenset({"agent-card.json"})
 
 
 class Mount:
@@ -99,12 +101,16 @@ class Mount:
 
 
 def mounts(rows: Sequence[RouteRow]) -> Sequence[Mount]:
-    """What is served, the longest path first. A route behind the key is at ``/api/NAME``, too, if no other one is."""
+    """What is served, the longest path first. Where no other one has its name, a route has another path, too.
+
+    One behind the key is at ``/api/NAME``, and a public one at ``/.well-known/NAME`` if that may be at the root.
+    """
     names = Counter(row.path.rpartition("/")[2] for row in rows)
     names.update(route.path.split("/")[2] for route in ROUTES if route.path.startswith("/api/"))
     made = []
     for row in sorted(rows, key=lambda row: -len(row.path)):
-        name = row.path.rpartition("/")[2]
-        alone = names[name] == 1 and not row.public and not isinstance(row.app, Path)
-        made.append(Mount(row, f"/api/{name}" if alone else ""))
+        name, short = row.path.rpartition("/")[2], ""
+        if names[name] == 1 and not isinstance(row.app, Path):
+            short = f"/api/{name}" if not row.public else f"/.well-known/{name}" if name in _WELL_KNOWN else ""
+        made.append(Mount(row, short))
     return made

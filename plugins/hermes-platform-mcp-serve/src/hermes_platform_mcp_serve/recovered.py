@@ -12,7 +12,7 @@ from hermes_platform_mcp_serve.failing import failed, told
 from hermes_platform_mcp_serve.ongoing import Ongoing
 from hermes_platform_mcp_serve.tasks import Tasks
 
-__all__ = ["event_of", "recovered"]
+__all__ = ["dropped", "event_of", "recovered"]
 
 
 def event_of(task: str) -> str:
@@ -44,6 +44,16 @@ async def recovered(ctx: PluginContext, tasks: Tasks, owner: Principal, name: st
         result = await _result(ctx, owner, past)
         found["result"] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     return found
+
+
+async def dropped(ctx: PluginContext, owner: Principal, name: str) -> bool:
+    """End a task that this process does not know, and whether there is one; what a death cut off does not go on."""
+    past = await ctx.turns.past(event_of(name), owner=owner)
+    if past is not None and past.state in ("cut", "waiting"):
+        await ctx.turns.drop(past.session_id, owner=owner)
+    elif past is not None and past.state == "open":
+        await ctx.turns.interrupt(past.session_id, owner=owner, elsewhere=True)
+    return past is not None
 
 
 def _instant(seconds: float) -> str:

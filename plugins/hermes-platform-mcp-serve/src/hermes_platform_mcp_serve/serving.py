@@ -48,13 +48,13 @@ def made_server(
     from hermes_core import __version__
     from hermes_platform_mcp_serve.desk import Desk, desks
     from hermes_platform_mcp_serve.failing import failed, told
-    from hermes_platform_mcp_serve.recovered import recovered
+    from hermes_platform_mcp_serve.recovered import dropped, recovered
     from hermes_platform_mcp_serve.shapes import fits
     from hermes_platform_mcp_serve.skills import Skills
     from hermes_platform_mcp_serve.tasks import Tasks
 
     config: Config = ctx.config or Config()
-    tasks = Tasks(owner, partial(recovered, ctx))
+    tasks = Tasks(owner, partial(recovered, ctx), partial(dropped, ctx))
     there = {one.name: one for one in (*desks(config), *tools)}
     listed = [
         types.Tool(

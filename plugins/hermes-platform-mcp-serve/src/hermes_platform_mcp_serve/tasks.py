@@ -113,13 +113,19 @@ def _error(error: BaseException | None) -> dict[str, Any]:
 
 
 Lost = Callable[["Tasks", Principal, str], Awaitable[dict[str, Any] | None]]
+Dropped = Callable[[Principal, str], Awaitable[bool]]
 
 
 class Tasks:
-    """The tasks of a server. ``lost`` tells of one of an earlier life of this process what became of it; or None."""
+    """The tasks of a server. ``lost`` tells of one of an earlier life of this process what became of it; or None.
 
-    def __init__(self, owner: Callable[[Any], Principal], lost: Lost | None = None) -> None:
-        self._owner, self._lost = owner, lost
+    ``dropped`` ends such a one, and says whether there is one.
+    """
+
+    def __init__(
+        self, owner: Callable[[Any], Principal], lost: Lost | None = None, dropped: Dropped | None = None
+    ) -> None:
+        self._owner, self._lost, self._dropped = owner, lost, dropped
         self._there: dict[str, _Task] = {}
 
     def take(self, work: Ongoing) -> dict[str, Any]:
@@ -174,9 +180,10 @@ class Tasks:
 
     async def _cancel(self, request: Any, params: Any) -> dict[str, Any]:
         task = self._found(request, params.task_id)
-        if task is None:
+        if task is not None:
+            task.stop()
+        elif self._dropped is None or not await self._dropped(self._owner(request), params.task_id):
             raise _unknown()
-        task.stop()
         return {}
 
 

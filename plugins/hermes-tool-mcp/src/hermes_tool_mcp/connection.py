@@ -27,7 +27,8 @@ T = TypeVar("T")
 Opens = Callable[[Callable[[str], None]], AbstractAsyncContextManager[tuple[Any, Callable[[], str]]]]
 
 PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)  # seconds before the next try, after so many that failed
-_PATIENCE = 5.0  # seconds that a server may take to show that it lives, and to end
+_PATIENCE = 5.0  # seconds that a server may take to end
+_SIGN = 3.0  # seconds in which one that let a deadline pass has to show that it lives: then the next call is in time
 _CALM = 0.2  # seconds between two times that a server is asked what it has
 
 
@@ -63,7 +64,7 @@ class Connection:
         self._up: asyncio.Future[Client] | None = None
         self._over = asyncio.Event()
         self._failed, self._tried = 0, 0.0
-        self._suspect = False
+        self._looking: asyncio.Task[bool] | None = None  # whether one that was late lives still
         self._ending: asyncio.Task[None] | None = None
         self._learning: set[asyncio.Task[None]] = set()
         self._changed = False  # what it has, as it says, since it was asked
@@ -81,11 +82,12 @@ class Connection:
 
     async def client(self) -> "Client":
         """Return the client, connected. Raises ToolError within ``connect_timeout`` seconds."""
-        if self._suspect and self.alive:
-            await self._look()
+        await self._sure()
         if self._task is None or self._task.done() or self._over.is_set():
             await self._begin()
         assert self._up is not None, "it was begun"
+        if self.alive:
+            return self._up.result()
         try:
             async with asyncio.timeout(self.server.connect_timeout):
                 return await asyncio.shield(self._up)
@@ -172,16 +174,17 @@ class Connection:
         told = f" It said: {_line(said[-600:])}" if said else ""
         return Spoken(f"The MCP server {self.name} is not there: {(self.why or 'it ended').rstrip('.')}.{told}")
 
-    async def _look(self) -> None:
-        """Find out whether a server that was late lives still; else it is ended, and another one begun."""
-        assert self._up is not None, "it is alive"
-        self._suspect = False
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                await _pinged(self._up.result())
-        except Exception:  # noqa: BLE001 - any answer but a good one
-            self.why = "it did not answer"
-            await self.close()
+    async def _sure(self) -> None:
+        """End a server that was late and shows no sign; whoever calls next is told of another one."""
+        looking = self._looking
+        if looking is None:
+            return
+        lives = await asyncio.shield(looking)
+        if self._looking is looking:  # else somebody else has seen to it
+            self._looking = None
+            if self.alive and not lives:
+                self.why = "it did not answer"
+                await self.close()
 
     async def ended(self) -> None:
         """Wait until it is not connected any more."""
@@ -196,6 +199,7 @@ class Connection:
 
     async def _end(self) -> None:
         self._over.set()
+        self._looking = None
         task, self._task = self._task, None
         if task is None or task is asyncio.current_task():
             return
@@ -239,7 +243,7 @@ class Connection:
         for last in (False, True):
             client = await self.client()
             try:
-                return await self._bounded(work(client), seconds or self.server.timeout)
+                return await self._bounded(client, work(client), seconds or self.server.timeout)
             except Ended:
                 if last or not again:
                     raise
@@ -254,7 +258,7 @@ class Connection:
                 raise Spoken(f"The MCP server {self.name} failed: {plain(error)}") from error
         raise AssertionError("the second time returns or raises")
 
-    async def _bounded(self, work: Awaitable[T], seconds: float) -> T:
+    async def _bounded(self, client: "Client", work: Awaitable[T], seconds: float) -> T:
         task = asyncio.ensure_future(work)
         gone = asyncio.ensure_future(self._over.wait())
         try:
@@ -266,7 +270,8 @@ class Connection:
                     f"The MCP server {self.name} ended while it worked: {self.why or 'it ended'}.",
                     hint="Nobody knows what it did. Look before you call it again.",
                 )
-            self._suspect = True
+            if self._looking is None:
+                self._looking = asyncio.ensure_future(_lives(client))
             raise ToolError(f"The MCP server {self.name} did not answer within {seconds:g} s.")
         finally:
             for one in (task, gone):
@@ -329,6 +334,16 @@ class _Opened:
 
     async def __aexit__(self, *_: object) -> None:
         return None
+
+
+async def _lives(client: "Client") -> bool:
+    """Find out whether a server that was late lives still. It is not ended for that: nobody may want it any more."""
+    try:
+        async with asyncio.timeout(_SIGN):
+            await _pinged(client)
+    except Exception:  # noqa: BLE001 - any answer but a good one
+        return False
+    return True
 
 
 async def _pinged(client: "Client") -> None:

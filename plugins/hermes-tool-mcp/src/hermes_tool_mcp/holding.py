@@ -5,7 +5,7 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import Resource, Workspace
 from hermes_core.types import Feature, Session
 from hermes_tool_mcp.connection import Connection
-from hermes_tool_mcp.known import closed_to, servers_of
+from hermes_tool_mcp.known import closed_to, settings_of
 from hermes_tool_mcp.pool import pool_of
 
 __all__ = ["RESOURCE", "Held", "Holding"]
@@ -21,7 +21,7 @@ class Held:
 
     def connection(self, name: str) -> Connection:
         """Return the connection to a server, which is connected when it is used. Raises ToolError."""
-        server = servers_of(self._ctx, self.session.id).get(name)
+        server = settings_of(self._ctx, name, self.session.id)
         if server is None or closed_to(self._ctx, server, self.session):
             raise ToolError(f"There is no MCP server {name} here.", retry=False)
         return pool_of(self._ctx).hold(self.session.id, name, server, self.session.owner, self._folder)

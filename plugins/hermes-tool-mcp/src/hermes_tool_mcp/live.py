@@ -53,8 +53,9 @@ def _rows(ctx: PluginContext) -> dict[str, dict[str, JSON]]:
 
 def changed_since(ctx: PluginContext) -> Mapping[str, ServerSettings | None]:
     """Return the servers that came since this kernel began, and None for those that went; read when it changed."""
+    path: str = ctx.state.get("changes at") or ctx.state.setdefault("changes at", str(_path(ctx)))
     try:
-        status = _path(ctx).stat()
+        status = os.stat(path)  # noqa: PTH116 - each call looks, and a Path takes as long again
     except OSError:
         return {}
     mark = (status.st_ino, status.st_mtime_ns)

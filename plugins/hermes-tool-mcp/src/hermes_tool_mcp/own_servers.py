@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.types import Session, SlashCommand
 from hermes_tool_mcp.beginning import met
-from hermes_tool_mcp.given import Given, give, given_to, read, sweep
+from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.given import Given, give, given_to, hidden, read, sweep
 from hermes_tool_mcp.known import closed_to, lists_of, servers_of
 from hermes_tool_mcp.tools import offered
 
@@ -48,8 +49,18 @@ def _told(ctx: PluginContext, session: Session) -> str:
         if closed_to(ctx, server, session):
             continue
         listed = lists_of(ctx).get(name, server)
-        many = f"{len(offered(server, listed))} tools" if listed else "it has not answered yet"
+        many = f"{len(offered(server, listed))} tools" if listed else _absent(ctx, session, name, server)
         lines.append(f"{name}: {many}{', of this conversation alone' if given.get(name) is server else ''}")
     if left := [name for name in given if servers_of(ctx, session.id).get(name) is not given[name]]:
         lines.append(f"As your settings say, and not as given here: {', '.join(left)}")
     return "\n".join(lines) or f"There is no MCP server here. {ctx.program} mcp add adds one."
+
+
+def _absent(ctx: PluginContext, session: Session, name: str, server: ServerSettings) -> str:
+    """Say why nobody knows what a server has; without what it was given, as it may have said that itself."""
+    from hermes_tool_mcp.pool import pool_of
+
+    one = pool_of(ctx).held_by(session.id).get(name) if "pool" in ctx.state else None
+    if one is None or one.alive or not one.why:
+        return "it has not answered yet"
+    return f"it is not there, and is tried again: {hidden(server, one.why)}"

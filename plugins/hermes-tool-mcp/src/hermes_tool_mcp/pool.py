@@ -36,14 +36,22 @@ class Pool:
         self._ctx, self.lists = ctx, lists
         self._made: dict[Key, Connection] = {}
         self._holders: dict[Key, set[str]] = {}
+        self._wholes: dict[str, tuple[ServerSettings, str]] = {}
 
     def hold(self, holder: str, name: str, server: ServerSettings, owner: Principal, folder: str = "") -> Connection:
         """Return the connection for a holder, which is connected when it is used. It is kept until ``release``."""
-        key = Key(name, _whole(server), owner.person, folder if server.command and not server.folder else "")
+        key = Key(name, self._whole(name, server), owner.person, folder if server.command and not server.folder else "")
         if key not in self._made:
             self._made[key] = self._connection(name, server, key.folder)
         self._holders.setdefault(key, set()).add(holder)
         return self._made[key]
+
+    def _whole(self, name: str, server: ServerSettings) -> str:
+        """Return the digest of a server, which is made once: settings are another object when they change."""
+        known = self._wholes.get(name)
+        if known is None or known[0] is not server:
+            known = self._wholes[name] = (server, _whole(server))
+        return known[1]
 
     def _connection(self, name: str, server: ServerSettings, folder: str) -> Connection:
         def learned(listed: Listed) -> None:
@@ -82,6 +90,6 @@ def _whole(server: ServerSettings) -> str:
 
 def pool_of(ctx: PluginContext) -> Pool:
     """Return the connections of a kernel."""
-    found = ctx.state.setdefault("pool", Pool(ctx, lists_of(ctx)))
+    found = ctx.state.get("pool") or ctx.state.setdefault("pool", Pool(ctx, lists_of(ctx)))
     assert isinstance(found, Pool)
     return found

@@ -10,7 +10,7 @@ from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool, ToolContext, ToolOutput, ToolSource
 from hermes_core.types import Effect, Session
 from hermes_tool_mcp.config import ServerSettings
-from hermes_tool_mcp.known import closed_to, lists_of, servers_of
+from hermes_tool_mcp.known import closed_to, lists_of, servers_of, settings_of
 from hermes_tool_mcp.lasting import lasting
 from hermes_tool_mcp.lists import Listed, ListedTool
 from hermes_tool_mcp.live import began
@@ -111,7 +111,7 @@ def make_sources(ctx: PluginContext) -> Sequence[ToolSource]:
 
 
 def _tools(ctx: PluginContext, name: str, toolset: str, session: Session) -> Iterable[Tool]:
-    server = servers_of(ctx, session.id).get(name)
+    server = settings_of(ctx, name, session.id)
     listed = lists_of(ctx).get(name, server) if server else None
     if server is None or listed is None:
         return []

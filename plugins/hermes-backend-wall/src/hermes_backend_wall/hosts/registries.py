@@ -30,7 +30,12 @@ def registries(*chosen: str) -> list[Rule]:
     for name in chosen:
         if name not in tables:
             raise UnknownName("registry", name, tables)
-    return [Rule.read(host, private=True, source=name) for name in chosen or tables for host in tables[name]["hosts"]]
+    return [rule for name in chosen or tables for rule in _rules(name)]
+
+
+@cache
+def _rules(name: str) -> Sequence[Rule]:
+    return tuple(Rule.read(host, private=True, source=name) for host in _tables()[name]["hosts"])
 
 
 def uploads() -> list[str]:
