@@ -1,5 +1,6 @@
 """Questions are listed and answered from elsewhere, also after the process that asked is gone; each has an owner."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -71,7 +72,8 @@ async def test_an_answer_waits_for_a_turn_whose_process_died(tmp_path: Path) -> 
     (tmp_path / ".git").mkdir()
     environ = {**os.environ, "HERMES_TESTING": "1", "HERMES_DIE_AT": "asked"}
     command = [sys.executable, "-c", textwrap.dedent(DYING), str(tmp_path / "home")]
-    assert subprocess.run(command, env=environ, cwd=tmp_path, check=False).returncode == -9
+    died = await asyncio.to_thread(subprocess.run, command, env=environ, cwd=tmp_path, check=False)
+    assert died.returncode == -9
     async with Hermes(home=tmp_path / "home", provider="offline") as hermes:
         assert await interrupted(hermes) == [Cut(session="s", owner=hermes.owner)]
         [waiting] = await questions(hermes, everyone=True)

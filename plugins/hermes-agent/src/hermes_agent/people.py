@@ -28,9 +28,9 @@ _FILE = 1_000_000  # bytes of a file that a diff is made of
 class Asking:
     """A question that waits for a person: the event when it is put, and what ``questions`` lists.
 
-    ``kind`` is ``approval`` for a yes, else ``choice`` or ``text``, which only the asking process can be told the answer
-    of. ``tool`` and ``arguments`` are of the call that needs the yes, and ``diff`` is what it would change in a file, as
-    a unified diff; empty where it changes none that can be seen. ``admin``: an admin has to answer, not the owner.
+    ``kind`` is ``approval`` for a yes, else ``choice`` or ``text``: those are answered in the process that asks.
+    ``tool`` and ``arguments`` are of the call that needs the yes, and ``diff`` is what it would change in a file, as a
+    unified diff; empty where it changes none that can be seen. ``admin``: an admin has to answer, not the owner.
     ``asked`` is in seconds since 1970.
     """
 
@@ -122,7 +122,7 @@ async def answer(hermes: Hermes, question: str, verdict: Said, *, by: str = "", 
 
 
 async def interrupted(hermes: Hermes, *, everyone: bool = True) -> list[Cut]:
-    """Return the sessions with a turn that a death cut, each with its owner: of ``everyone``, or of whose Hermes it is."""
+    """Return the sessions with a turn that a death cut, and whose: of ``everyone``, or of the owner of this Hermes."""
     people = await hermes.sessions.people() if everyone else [hermes.owner]
     return [Cut(session=one, owner=owner) for owner in people for one in await hermes.interrupted(owner=owner)]
 

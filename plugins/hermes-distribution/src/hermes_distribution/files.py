@@ -1,10 +1,11 @@
-"""Files that a product ships for the person's home: laid down once, renewed with it, never over what a person edited."""
+"""Files that a product ships for a person's home: laid down, renewed with it, and never over what the person edited."""
 
 import json
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from hermes_atomic.whole import held, replace
 
@@ -95,7 +96,7 @@ def _texts(shipped: Path) -> Iterator[tuple[str, bytes]]:
             yield place.as_posix(), path.read_bytes()
 
 
-def _read(ledger: Path) -> Mapping[str, dict[str, str]]:
+def _read(ledger: Path) -> Mapping[str, Any]:
     try:
         told = json.loads(ledger.read_bytes())
     except (OSError, ValueError):

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -79,33 +79,37 @@ def _wrong(text: str) -> Exception:
 
 
 def _problems(told: Mapping[str, Any]) -> list[str]:
-    found = []
+    """Return what is wrong: first with its keys and their kinds, then with what they say."""
+    return list(_misshapen(told)) or list(_misnamed(told))
+
+
+def _misshapen(told: Mapping[str, Any]) -> Iterator[str]:
     for key in told:
         if key not in _KNOWN:
             near = get_close_matches(key, _KNOWN, 1)
-            found.append(f"{key}: no such key" + (f"; did you mean {near[0]}?" if near else "."))
+            yield f"{key}: no such key" + (f"; did you mean {near[0]}?" if near else ".")
     for keys, kind, words in ((_TEXTS, str, "a text"), (_FLAGS, bool, "true or false"), (_TABLES, dict, "a table")):
-        found += [f"{key}: must be {words}." for key in keys if key in told and not isinstance(told[key], kind)]
+        yield from (f"{key}: must be {words}." for key in keys if key in told and not isinstance(told[key], kind))
     for key in _LISTS:
         value = told.get(key, [])
         if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
-            found.append(f"{key}: must be a list of texts.")
-    if found:
-        return found
+            yield f"{key}: must be a list of texts."
+
+
+def _misnamed(told: Mapping[str, Any]) -> Iterator[str]:
     if not _NAME.fullmatch(told.get("name", "")):
-        found.append("name: must be small letters, digits and hyphens: it is the command and the home folder.")
+        yield "name: must be small letters, digits and hyphens: it is the command and the home folder."
     elif told["name"] == "hermes":
-        found.append("name: hermes is taken, by Hermes.")
+        yield "name: hermes is taken, by Hermes."
     if "title" in told and not _TITLE.fullmatch(told["title"]):
-        found.append("title: must be 1 to 40 characters, without quotes and line ends.")
-    found += [f"hosts: {one!r} is no host." for one in told.get("hosts", ()) if not _HOST.fullmatch(one)]
+        yield "title: must be 1 to 40 characters, without quotes and line ends."
+    yield from (f"hosts: {one!r} is no host." for one in told.get("hosts", ()) if not _HOST.fullmatch(one))
     if not told.get("network", True) and told.get("hosts"):
-        found.append("hosts: there are none where network is false.")
+        yield "hosts: there are none where network is false."
     for table in _TABLES:
         for key, value in told.get(table, {}).items():
             if isinstance(value, dict) and "." in key:
-                found.append(f'{table}."{key}": write either a dotted key or tables.')
-    return found
+                yield f'{table}."{key}": write either a dotted key or tables.'
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A product made of what its file says: walls of its network as settings that are locked, hints that can be followed."""
+"""A product made of what its file says: walls of its network as locked settings, hints that can be followed."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ class _Product(Distribution):
         return self.renaming.text(text, alone=False)
 
     def told(self, hint: str) -> str:
-        """Return a hint unless it names a command that is not offered, a plugin that may not be used, or a locked key."""
+        """Return a hint unless it names a command that is not there, a plugin that may not be used, or a locked key."""
         words = rf"(?<![\w/.-]){re.escape(self.name)} ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?"
         for first, second in re.findall(words, hint):
             if not self.offers(first) or (second and self._is_group(first) and not self.offers(f"{first} {second}")):
@@ -79,7 +79,7 @@ def made(form: Form, renaming: Renaming) -> Distribution:
 
 
 def _walls(form: Form) -> dict[str, Any]:
-    """Return what holds commands to ``network`` and ``hosts``: settings of backends, which the wall of the system keeps.
+    """Return what holds commands to ``network`` and ``hosts``: settings of backends, kept by the wall of the system.
 
     Without a network they run where there is none. With ``hosts`` they run behind the wall of the local backend, which
     lets them reach these, besides the package registries and the remotes of a repository; without a wall, not at all.

@@ -60,7 +60,7 @@ class Program:
 
             if not isinstance(error, HermesError):
                 raise
-            print(error, file=sys.stderr)
+            sys.stderr.write(f"{error}\n")
             raise SystemExit(2) from None
         distribution.cli(arguments)
 
