@@ -38,6 +38,7 @@ OWN = (
     "hermes-tool-cron",
     "hermes-tool-delegate",
     "hermes-tool-diagnostics",
+    "hermes-tool-distribution",
     "hermes-tool-files",
     "hermes-tool-goals",
     "hermes-tool-guard",
