@@ -162,7 +162,8 @@ class HermesApp(SafeApp[int]):
             from hermes_platform_kit.product import version_of
             from hermes_platform_tui.greeting import greeting
 
-            self.view.greet(greeting(version_of(getattr(self.ctx, "program", "hermes")), status, self.wardrobe.skin, rows=self.size.height))
+            version = version_of(getattr(self.ctx, "program", "hermes"))  # only Hermes itself has hosts
+            self.view.greet(greeting(version, status, self.wardrobe.skin, rows=self.size.height))
         for line in (*status.get("notice", "").split("\n"), *self.wardrobe.problems):
             if line:
                 self.view.transcript.note(line)

@@ -64,8 +64,8 @@ policy.mode = "ask"
 _README = """\
 # {title}
 
-A product on Hermes. What it is stands in `src/{package}/hermes-distribution.toml`. What lies in `src/{package}/files/` is
-brought into the home of whoever runs it, and never over what they edited.
+A product on Hermes. What it is stands in `src/{package}/hermes-distribution.toml`. What lies in `src/{package}/files/`
+is brought into the home of whoever runs it, and never over what they edited.
 
     pip install -e .
     {name} setup
