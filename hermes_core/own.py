@@ -38,7 +38,6 @@ OWN = (
     "hermes-tool-cron",
     "hermes-tool-delegate",
     "hermes-tool-diagnostics",
-    "hermes-tool-distribution",
     "hermes-tool-files",
     "hermes-tool-goals",
     "hermes-tool-guard",
