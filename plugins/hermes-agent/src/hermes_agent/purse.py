@@ -49,10 +49,9 @@ class Purse:
             for name, part in given.items():
                 self._left[name] -= part
         before = await self._used(session) if given else {}
+        amounts: dict[str, Any] = {name: int(part) if name in _WHOLE else part for name, part in given.items()}
         try:
-            yield attrs.evolve(
-                self._bounds, **{name: int(part) if name in _WHOLE else part for name, part in given.items()}
-            )
+            yield attrs.evolve(self._bounds, **amounts)
         finally:
             used = await self._used(session) if given else {}
             async with self._back:
