@@ -45,7 +45,7 @@ def test_the_client_is_not_behind_the_document() -> None:
 
 
 async def test_sessions_turns_and_streams(serve: Callable[..., Any], scripted: Any) -> None:
-    async with serve(scripted("One two.", "Three.", "Four five.")) as url, Client(url, KEY) as hermes:
+    async with serve(scripted("One two.", "Three.", "Four\u2028\x85five.")) as url, Client(url, KEY) as hermes:
         assert (await hermes.get_health())["status"] == "ok"
         session = await hermes.create_session({"id": "s1", "title": "A talk"})
         answer = await hermes.chat_in_session(session["id"], {"input": "Hi."}, idempotency_key="once")
@@ -61,7 +61,7 @@ async def test_sessions_turns_and_streams(serve: Callable[..., Any], scripted: A
         said = [
             one.data["choices"][0]["delta"].get("content") or "" for one in events if one.data and one.data["choices"]
         ]
-        assert "".join(said) == "Four five."
+        assert "".join(said) == "Four\u2028\x85five."
         assert events[-1].data is None
         past = await hermes.get_session_messages("s1", limit=50)
         assert [one["role"] for one in past["data"]] == ["user", "assistant"] * 3

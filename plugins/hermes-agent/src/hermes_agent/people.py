@@ -149,9 +149,10 @@ async def _asked(
         waiting = _Answer()
         waiting.owner = owner or hermes.owner
         if question.kind == "approval":
-            for one in await questions(hermes, everyone=True):
-                if one.id == question.id:
-                    told.put_nowait(one)
+            whose = dict.fromkeys((waiting.owner, hermes.owner))  # an admin's stand among those of whose Hermes it is
+            found = {one.id: one for person in whose for one in await questions(hermes, owner=person)}
+            if question.id in found:
+                told.put_nowait(found[question.id])
             return await waiting  # nobody sets it: whoever settles the stored question ends this
         here[question.id] = waiting
         told.put_nowait(_unstored(question, waiting.owner))

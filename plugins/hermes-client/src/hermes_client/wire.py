@@ -74,7 +74,7 @@ class Wire:
                     await response.aread()
                 _must_be_well(response)
                 name, lines = "message", []
-                async for line in response.aiter_lines():
+                async for line in _lines(response):
                     if line.startswith("event:"):
                         name = line[6:].strip()
                     elif line.startswith("data:"):
@@ -94,6 +94,17 @@ class Wire:
         asked = {name: value for name, value in (query or {}).items() if value is not None}
         heads = {name: value for name, value in (headers or {}).items() if value is not None}
         return self._http.build_request(method, path, params=asked, headers=heads, json=body)
+
+
+async def _lines(response: httpx2.Response) -> AsyncIterator[str]:
+    """Yield the lines of a stream: LF ends one, or CR and LF, and no other character of Unicode."""
+    rest = ""
+    async for text in response.aiter_text():
+        *whole, rest = (rest + text).replace("\r\n", "\n").split("\n")
+        for line in whole:
+            yield line
+    if rest:
+        yield rest
 
 
 def _event(name: str, text: str) -> Event:
