@@ -16,7 +16,7 @@ __all__ = ["Clock", "turned"]
 class Clock:
     """What the time and the day are in a test: as they are, and turned on. How long things take is as it is."""
 
-    def __init__(self, traveller: "time_machine.Coordinates") -> None:
+    def __init__(self, traveller: "time_machine.Traveller") -> None:
         self._traveller = traveller
 
     def turn(self, *, seconds: float = 0.0, hours: float = 0.0, days: float = 0.0) -> None:
