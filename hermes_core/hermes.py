@@ -13,7 +13,7 @@ from hermes_core.values import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.kernel import Kernel
-    from hermes_core.control import SessionsBroker
+    from hermes_core.control import ApprovalsBroker, SessionsBroker
     from hermes_core.kinds.console import AskPerson, Returns
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Event, Message, Principal, TurnBounds, Usage
@@ -96,6 +96,13 @@ class Hermes:
         from hermes_core.agent.sessions import BrokeredSessions
 
         return BrokeredSessions(self.runtime, "embed")
+
+    @property
+    def approvals(self) -> "ApprovalsBroker":
+        """What waits for a person's yes, and what people granted: lists, and settling it from any process."""
+        from hermes_core.agent.approvals import BrokeredApprovals
+
+        return BrokeredApprovals(self.runtime)
 
     def turn(
         self, message: "str | Message", *, returns: "Returns | None" = None, **how: Unpack[HowTurn]

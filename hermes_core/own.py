@@ -89,6 +89,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-checkpoints": ("checkpoints",),
     "hermes-tool-commands": ("why",),
     "hermes-tool-cron": ("cron",),
+    "hermes-tool-distribution": ("distribution",),
     "hermes-tool-eval": ("eval",),
     "hermes-tool-events": ("events",),
     "hermes-tool-goals": ("goal",),

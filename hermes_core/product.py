@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +30,8 @@ class Product(NamedTuple):
     ``own`` plugins are enabled without being asked about; ``builtin`` ones cannot be disabled either. ``defaults``
     and ``locked`` map dotted settings to values; locked ones beat the user's file. ``name`` gives the command, the
     home folder (``~/.name``) and the prefix of environment variables (``NAME_HOME``). ``interfaces`` are the platforms
-    that a person talks through when they say nothing: the first that is installed and fits the terminal.
+    that a person talks through when they say nothing: the first that is installed and fits the terminal. ``verbs``
+    are its commands, by their words (``plugins list``), the first of them, or a pattern.
     """
 
     name: str
@@ -41,6 +43,16 @@ class Product(NamedTuple):
     user_plugins: bool = True
     interfaces: Sequence[str] = ("tui", "cli")
     version: str = __version__
+    verbs: Sequence[str] = ("*",)
+
+    def offers(self, words: str) -> bool:
+        """Tell whether it has a command, or something below it."""
+        known = any(fnmatchcase(words, one) or f"{words} ".startswith(f"{one} ") for one in self.verbs)
+        return known or any(one.startswith(f"{words} ") for one in self.verbs)
+
+    def told(self, hint: str) -> str:
+        """Return what to do now as it can be done in this product; empty where it cannot."""
+        return hint
 
     def home(self, profile: str | None = None, folder: str | Path | None = None) -> "Home":
         """Say where its state lives. Raises UserError."""

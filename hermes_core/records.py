@@ -33,16 +33,9 @@ class Record:
     """
 
     def __init__(
-        self,
-        words: str,
-        summary: str = "",
-        group: str = "",
-        *,
-        who: str = "everyone",
-        owner: str = "",
-        module: str = "",
-        told: "Mapping[str, JSON] | None" = None,
-    ) -> None:
+        self, words: str, summary: str = "", group: str = "", *, who: str = "everyone", owner: str = "",
+        module: str = "", told: "Mapping[str, JSON] | None" = None,
+    ) -> None:  # fmt: skip
         self.words, self.summary, self.group = words, summary, group
         self.who, self.owner, self.module, self.told = who, owner, module, told or {}
 

@@ -38,13 +38,9 @@ class Asker:
     """
 
     def __init__(
-        self,
-        dispatch: Dispatch,
-        person: AskPerson | None,
-        emit: Callable[[Event], None],
-        store: "Callable[[], Awaitable[Store]]",
-        seconds: float | None = None,
-    ) -> None:
+        self, dispatch: Dispatch, person: AskPerson | None, emit: Callable[[Event], None],
+        store: "Callable[[], Awaitable[Store]]", seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self._dispatch, self._person, self._emit = dispatch, person, emit
         self._store, self._seconds = store, seconds
         self._one = asyncio.Lock()
@@ -147,15 +143,8 @@ async def _ended(*tasks: "asyncio.Task[object]") -> None:
 def _row(
     session: Session, question: Question, call_id: str = "", rules: Sequence[tuple[str, str, str]] = ()
 ) -> Approval:
+    to = "admin" if question.to == "admin" else ""
     return Approval(
-        id=question.id,
-        session_id=session.id,
-        turn_id=session.turn,
-        call_id=call_id,
-        subject=question.subject,
-        risk=question.risk,
-        choices=tuple(question.choices),
-        covers=question.covers,
-        addressee="admin" if question.to == "admin" else "",
-        rules=tuple(rules),
-    )
+        id=question.id, session_id=session.id, turn_id=session.turn, call_id=call_id, subject=question.subject,
+        risk=question.risk, choices=tuple(question.choices), covers=question.covers, addressee=to, rules=tuple(rules),
+    )  # fmt: skip

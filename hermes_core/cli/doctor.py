@@ -88,7 +88,8 @@ def _print(rows: list[Row], faults: int) -> None:
 
 def _here(scope: Scope, fix: str) -> str:
     """Return a mend as it can be done here: where the package of a command is not installed, that comes first."""
-    said = fix.split()[1:] if fix.startswith("hermes ") else []
+    fix = scope.distribution.told(fix)
+    said = fix.split()[1:] if fix.startswith(f"{scope.name} ") else []
     words = " ".join(said[:2])
     package = PACKAGES.get(words) or PACKAGES.get("".join(said[:1]))
     if package is None or any(plugin.distribution == package for plugin in scope.index.plugins):
@@ -201,10 +202,10 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
         who, state = named(plugin), consent.state(plugin)
         if plugin.fault is not None or plugin.label in told:
             continue
-        if not state.usable:
+        if not state.usable and consent.allows(plugin):
             fix = f"hermes plugins enable {plugin.label}"
             rows.append(row("idle", who, f"installed, not in use: {state.reason}", fix))
-        else:
+        elif state.usable:
             trial = consent.builtin(plugin) and not deep
             rows += [row("ok", who, str(state))] if trial else probed(scope, plugin)
             rows += (row("fault", who, f.error, f.hint, f.phase) for f in clashes if f.plugin == plugin.label)

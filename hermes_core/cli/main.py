@@ -62,6 +62,7 @@ def _status(distribution: "Product | None", arguments: list[str]) -> int:
         return 2
     except HermesError as error:
         status = 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+        error.hint = scope.distribution.told(error.hint)
         return _say(scope, str(error), status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; there is nobody to tell
@@ -102,9 +103,12 @@ class LazyGroup(click.Group):
     """Knows its commands by name; imports one when it runs. Plugins' commands come from their manifests."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_RECORDS, *sorted({one.first for one in _scope(ctx).plugin_commands()} - set(_RECORDS))]
+        own = [name for name in _RECORDS if _scope(ctx).distribution.offers(name)]
+        return [*own, *sorted({one.first for one in _scope(ctx).plugin_commands()} - set(_RECORDS))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if not _scope(ctx).distribution.offers(cmd_name):
+            return None
         if cmd_name not in _RECORDS:
             from hermes_core.cli.plugin_commands import find_command
 
@@ -120,7 +124,9 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups = grouped([*_RECORDS.values(), *_scope(ctx).plugin_commands()])
+        scope = _scope(ctx)
+        own = (one for one in _RECORDS.values() if scope.distribution.offers(one.words))
+        groups = grouped([*own, *scope.plugin_commands()])
         width = max(len(one.words) for rows in groups.values() for one in rows)
         for group, rows in groups.items():
             with formatter.section(group):
@@ -135,7 +141,9 @@ class LazyGroup(click.Group):
         _refuse_tools(scope.name, args, scope.plugin_commands())
         command = self.get_command(ctx, name)
         if command is None:
-            raise UnknownName("command", name, self.list_commands(ctx), hint="`hermes --help` lists all commands.")
+            raise UnknownName(
+                "command", name, self.list_commands(ctx), hint=f"`{scope.name} --help` lists all commands."
+            )
         return name, command, [*_passed(ctx.params), *rest] if name == scope.default_command() else rest
 
 

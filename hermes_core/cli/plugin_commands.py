@@ -36,7 +36,7 @@ def default_command(scope: Scope) -> tuple[str, click.Command]:
     """Return what runs where no command is named, and its name. Raises as ``find_command``, UserError without one."""
     require_somebody(scope)
     name = scope.default_command()
-    if not name:
+    if not name and scope.distribution.offers(DEFAULT):
         why_not(scope, DEFAULT)
     if command := find_command(scope, name):
         return name, command
@@ -67,8 +67,8 @@ def _built(name: str, records: Iterable[Record], labels: set[str], dispatch: "Di
     group = click.Group(name, help=told[name].summary if name in told else None)
     alone: click.Command | None = None  # what runs when no word follows
     for owner, command in dispatch.contributions("register_cli_commands"):
-        first, _, second = command.name.partition(" ")
-        if owner in labels and first == name:
+        second = command.name.partition(" ")[2]
+        if owner in labels and command.name in told:
             try:
                 built = command.build()
             except Exception as error:

@@ -120,14 +120,8 @@ class Scope:
         from hermes_core.hermes import Hermes
 
         start_logging(self.home, self.settings)
-        self._hermes = Hermes(
-            self.distribution,
-            home=self.home.base,
-            profile=self.home.profile,
-            safe_mode=self.safe_mode,
-            index=self.index,
-            **self._options(),
-        )
+        options: dict[str, Any] = {"safe_mode": self.safe_mode, "index": self.index, **self._options()}
+        self._hermes = Hermes(self.distribution, home=self.home.base, profile=self.home.profile, **options)
         return self._hermes
 
     def choose(self, name: str, value: object) -> None:
@@ -156,11 +150,8 @@ class Scope:
             consent, plugins = self.consent(), self.index.plugins
         except HermesError:
             return []  # help must work there too
-        told = (
-            (p, list(filter(wanted, p.manifest.records("commands").values())))
-            for p in plugins
-            if p.manifest and not p.problem
-        )
+        there = ((p, p.manifest.records("commands").values()) for p in plugins if p.manifest and not p.problem)
+        told = ((p, [r for r in filter(wanted, rows) if self.distribution.offers(r.words)]) for p, rows in there)
         return [one for p, found in told if found and consent.state(p).usable for one in found]
 
     def default_command(self) -> str:

@@ -11,14 +11,17 @@ class Shared(click.Group):
     """A heading of the kernel's below which plugins may have commands too; one of them is imported when it is used."""
 
     def __init__(self, own: click.Group, scope: Scope) -> None:
-        super().__init__(own.name, own.commands, help=own.help)
+        offered = {n: c for n, c in own.commands.items() if scope.distribution.offers(f"{own.name} {n}")}
+        super().__init__(own.name, offered, help=own.help)
         records = (one for one in scope.plugin_commands() if one.first == own.name and one.words != own.name)
-        self._own, self._scope = own, scope
+        self._scope = scope
         self._theirs = {one.words.partition(" ")[2]: one for one in records}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if own := self._own.get_command(ctx, cmd_name):
-            return own
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        if not self._scope.distribution.offers(f"{self.name} {cmd_name}"):
+            return None
         from hermes_core.cli.plugin_commands import find_command, why_not
 
         if cmd_name not in self._theirs:

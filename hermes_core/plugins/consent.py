@@ -86,7 +86,7 @@ class Consent:
         same_owner = row.get("owner") == installed.owner
         if matches(installed.distribution, self._required):
             return ConsentState("builtin")
-        if installed.distribution and not matches(installed.distribution, self._allowed):
+        if not self.allows(installed):
             return ConsentState("disabled", "this program does not allow it")
         if row.get("state") == "disabled" and same_owner:
             return ConsentState("disabled", f"you disabled it on {row.get('since', '?')}")
@@ -101,6 +101,10 @@ class Consent:
             return ConsentState("foreign", reason)
         grown = [text for key, text in asked(installed.manifest).items() if key not in row.get("granted", ())]
         return ConsentState("changed", f"now also: {', '.join(grown)}", grown) if grown else ConsentState("enabled")
+
+    def allows(self, installed: Installed) -> bool:
+        """Tell whether this program may use a plugin at all."""
+        return not installed.distribution or matches(installed.distribution, (*self._allowed, *self._required))
 
     def builtin(self, installed: Installed) -> bool:
         """Tell whether a plugin is one of this program's own."""
@@ -117,7 +121,7 @@ class Consent:
 
         if fault := installed.fault:
             raise installed.error(PluginError, fault.error, fault.hint)
-        if installed.distribution and not matches(installed.distribution, (*self._allowed, *self._required)):
+        if not self.allows(installed):
             raise UserError(f"This program does not allow {installed.distribution}.")
         self._set(installed, "enabled", granted=sorted(asked(installed.manifest)))
 

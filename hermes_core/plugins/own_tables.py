@@ -23,12 +23,9 @@ class PluginStore(StoreBroker):
     """For one plugin."""
 
     def __init__(
-        self,
-        installed: Installed,
-        address: Callable[[], str],
-        store: "Callable[[], Awaitable[Store]]",
+        self, installed: Installed, address: Callable[[], str], store: "Callable[[], Awaitable[Store]]",
         migrations: Callable[[str], Sequence[Migration]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._installed, self._address, self._store, self._migrations = installed, address, store, migrations
         self._tables: asyncio.Task[Tables] | None = None
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hermes_core.kinds import Provider
     from hermes_core.testing.bench import Bench
     from hermes_core.testing.cassettes import Cassette
+    from hermes_core.testing.clock import Clock
     from hermes_core.testing.scripted import ScriptedProvider
 
 pytest.register_assert_rewrite(
@@ -109,6 +110,15 @@ def scripted() -> Iterator[Callable[..., "ScriptedProvider"]]:
     yield make
     for provider in made:
         provider.check()
+
+
+@pytest.fixture
+def clock() -> "Iterator[Clock]":
+    """Turn the time of a test: ``clock.turn(days=1)``. It stands on time-machine."""
+    from hermes_core.testing.clock import turned
+
+    with turned() as made:
+        yield made
 
 
 @pytest.fixture

@@ -98,10 +98,12 @@ source_modules =
 forbidden_modules =
     {listed(f"hermes_core.{room}" for room in PRIVATE)}
 allow_indirect_imports = True
-# The kits are what its commands are for; an agent is a program on the kernel, as anybody's may be.
+# The kits are what its commands are for; agents and products are programs on the kernel, as anybody's may be.
 ignore_imports =
     hermes_tool_authoring.commands -> hermes_core.testing
     hermes_agent.* -> hermes_core.embed
+    hermes_distribution.* -> hermes_core.embed
+    hermes_distribution.brand -> hermes_core.own
 
 [importlinter:contract:testing]
 name = The kernel runs without its kits

@@ -29,16 +29,9 @@ class ModelRoutes(LlmBroker):
     """``current`` is who answers usually, once somebody asked; ``calls`` carries the calls out."""
 
     def __init__(
-        self,
-        settings: Settings,
-        index: Index,
-        loader: Loader,
-        dispatch: Dispatch,
-        calls: ModelCalls,
-        store: "Callable[[], Awaitable[Store]]",
-        *,
-        owner: Principal,
-    ) -> None:
+        self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch, calls: ModelCalls,
+        store: "Callable[[], Awaitable[Store]]", *, owner: Principal,
+    ) -> None:  # fmt: skip
         self._kernel, self._settings = (settings, index, loader, dispatch), settings
         self._calls, self._store, self._owner = calls, store, owner
         self.count: Callable[[Session, Usage], None] | None = None  # is told what a call used that works for a turn

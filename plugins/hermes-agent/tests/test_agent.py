@@ -12,7 +12,7 @@ from datetime import date
 import attrs
 import pytest
 
-from hermes_agent import Agent
+from hermes_agent import Agent, Context
 from hermes_agent.tools import output_of, tool_of
 from hermes_core.embed import Hermes
 from hermes_core.errors import HermesError, Unavailable, UserError
@@ -260,3 +260,27 @@ async def test_runs_are_anybodys(tmp_path):
         assert answer.reason == "done"
         assert await hermes.interrupted(owner=anna) == []
         assert [event async for event in hermes.resume("of-anna", owner=anna)] == []
+
+
+class Shop:
+    """What tools of a program need."""
+
+    def __init__(self, stock: int) -> None:
+        self.stock = stock
+
+
+def test_a_tool_gets_what_the_program_has_for_it(tmp_path):
+    def buy(shop: Context[Shop], count: int = 1) -> str:
+        """Buy something."""
+        shop.deps.stock -= count
+        return f"{shop.owner.person} has {shop.deps.stock} left in {shop.session}"
+
+    shop = Shop(5)
+    with Agent(provider="offline", home=tmp_path / "home", deps=shop, session="s") as agent:
+        tool = agent.register_tool(buy)
+        assert list(tool.schema["properties"]) == ["count"]
+        agent.run('use the tool buy with {"count": 2}')
+        assert shop.stock == 3
+        assert agent.state.tool_history[0].output == "owner has 3 left in s"
+    with pytest.raises(UserError, match="buy: it wants deps of Shop, and has NoneType"):
+        Agent(provider="offline", home=tmp_path / "home").register_tool(buy)

@@ -11,8 +11,8 @@ import pytest
 
 from hermes_agent.batch import answers
 from hermes_core.embed import Hermes
-from hermes_core.errors import UserError
-from hermes_core.types import Principal
+from hermes_core.errors import BudgetReached, UserError
+from hermes_core.types import Principal, TurnBounds
 
 PROMPTS = [f"say the word {number}" for number in range(9)]
 PROGRAM = """
@@ -113,3 +113,18 @@ def test_a_program_that_is_killed_goes_on_and_does_nothing_twice(tmp_path):
     done = (work / "log").read_text().split()
     assert len(done) == len(set(done)), "something was done twice"
     assert len(done) >= 12 - 3 * 2  # a command that a death cut is told of, and not run again
+
+
+async def test_a_budget_is_shared_and_counts_over_runs(tmp_path):
+    async with Hermes(home=tmp_path / "home", provider="offline") as hermes:
+        made = {"name": "one", "concurrency": 3}
+        first = [item async for item in answers(hermes, PROMPTS, budget=TurnBounds(calls=4), **made)]
+        assert sum(item.answer is not None for item in first) == 4
+        assert all(isinstance(item.error, BudgetReached) for item in first if item.answer is None)
+        again = [item async for item in answers(hermes, PROMPTS, budget=TurnBounds(calls=6), **made)]
+        assert sum(item.again for item in again) == 4
+        assert sum(item.answer is not None for item in again) == 6
+        rest = [item async for item in answers(hermes, PROMPTS, **made)]
+        assert all(item.answer for item in rest)
+        with pytest.raises(UserError, match="no seconds"):
+            _ = [item async for item in answers(hermes, PROMPTS, budget=TurnBounds(seconds=1), **made)]

@@ -7,5 +7,6 @@ print(agent.state.tool_history)
 """
 
 from hermes_agent.agent import Agent, AgentState
+from hermes_agent.context import Context
 
-__all__ = ["Agent", "AgentState"]
+__all__ = ["Agent", "AgentState", "Context"]

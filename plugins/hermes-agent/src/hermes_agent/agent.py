@@ -64,6 +64,7 @@ class Agent:
         session: str = "",
         instructions: str = "",
         tools: Iterable[Tool] = (),
+        deps: object = None,
         **options: Unpack[Options],
     ) -> None:
         """Make an agent. It has no tools but its own, unless ``toolsets`` name some of the plugins' that are enabled.
@@ -73,6 +74,7 @@ class Agent:
             session: The session to go on with; a new one where none is named.
             instructions: What is added to the prompt of a new session, and said to one that is there.
             tools: Tools of its own, beside the functions that are registered.
+            deps: What its functions get that have a parameter of ``Context``.
             options: As of ``Hermes``.
 
         Raises UserError where ``toolsets`` is one text.
@@ -82,7 +84,7 @@ class Agent:
         self.name = name
         self.session = session
         self.state = AgentState(self)
-        self._instructions = instructions
+        self._instructions, self._deps = instructions, deps
         self._told = ""  # the session that they were said to
         self._tools: list[Tool] = list(tools)
         self._options = options
@@ -100,7 +102,7 @@ class Agent:
             raise UserError("Tools are registered before the first run; this agent is already running.")
         from hermes_agent.tools import tool_of
 
-        made = function if isinstance(function, Tool) else tool_of(function, effects, toolset, idempotent)
+        made = function if isinstance(function, Tool) else tool_of(function, effects, toolset, idempotent, self._deps)
         self._tools.append(made)
         return made
 

@@ -7,9 +7,10 @@ from hashlib import sha256
 import attrs
 
 from hermes_agent.past import answer_in, finished, text_in
+from hermes_agent.purse import Purse
 from hermes_core.embed import Answer, Hermes
 from hermes_core.errors import HermesError, UserError
-from hermes_core.types import Principal
+from hermes_core.types import Principal, TurnBounds
 
 __all__ = ["Item", "answers"]
 
@@ -31,6 +32,7 @@ async def answers(
     name: str,
     concurrency: int = 8,
     owner: Principal | None = None,
+    budget: TurnBounds | None = None,
 ) -> AsyncGenerator[Item, None]:
     """Answer prompts, in the order in which they get ready.
 
@@ -43,9 +45,11 @@ async def answers(
         name: What the sessions' names begin with; another one asks everything anew.
         concurrency: How many are answered at once, from 1 on.
         owner: For whom.
+        budget: What all of them may use together: calls, tokens, money. It counts over deaths, and what an earlier
+            run used; the rest of it bounds each turn. What is over fails with BudgetReached, and more goes on.
 
     Raises:
-        UserError: none would be answered at once.
+        UserError: none would be answered at once, or the budget is one of seconds.
     """
     if concurrency < 1:
         raise UserError(f"{concurrency} prompts at once answer none.", hint="concurrency is at least 1.")
@@ -53,10 +57,12 @@ async def answers(
     left = iter(texts)  # each worker takes the next
     done: asyncio.Queue[Item | asyncio.Task[None]] = asyncio.Queue()
     cut = set(await hermes.interrupted(owner=owner))
+    purse = Purse(hermes, owner or hermes.owner, budget or TurnBounds(), concurrency)
+    await purse.count([_session(name, text) for text in texts])
 
     async def work() -> None:
         for text in left:
-            done.put_nowait(await _item(hermes, text, name, owner or hermes.owner, cut))
+            done.put_nowait(await _item(hermes, text, name, owner or hermes.owner, cut, purse))
 
     workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(texts)))]
     for worker in workers:
@@ -76,14 +82,20 @@ async def answers(
         await asyncio.gather(*workers, return_exceptions=True)
 
 
-async def _item(hermes: Hermes, prompt: str, name: str, owner: Principal, cut: set[str]) -> Item:
-    session = f"{name}-{sha256(prompt.encode('utf-8', 'replace')).hexdigest()[:24]}"
+def _session(name: str, prompt: str) -> str:
+    return f"{name}-{sha256(prompt.encode('utf-8', 'replace')).hexdigest()[:24]}"
+
+
+async def _item(hermes: Hermes, prompt: str, name: str, owner: Principal, cut: set[str], purse: Purse) -> Item:
+    session = _session(name, prompt)
     try:
         if session in cut:
-            return Item(prompt=prompt, answer=await finished(hermes, session, owner))
+            async with purse.share(session) as bounds:
+                return Item(prompt=prompt, answer=await finished(hermes, session, owner, bounds=bounds))
         if there := await answer_in(hermes, session, owner):
             return Item(prompt=prompt, answer=Answer(text=text_in(there), session=session, reason="done"), again=True)
-        answer = await hermes.run(prompt, session=session, origin=name, owner=owner)
+        async with purse.share(session) as bounds:
+            answer = await hermes.run(prompt, session=session, origin=name, owner=owner, bounds=bounds)
     except HermesError as error:
         return Item(prompt=prompt, error=error)
     return Item(prompt=prompt, answer=answer)

@@ -19,7 +19,7 @@ def register_platforms(ctx: "PluginContext") -> "Iterable[Platform]":
     from hermes_platform_cli.config import Config
     from hermes_platform_cli.platform import Cli
 
-    return [Cli(ctx.config or Config(), ctx.paths.data)]
+    return [Cli(ctx.config or Config(), ctx.paths.data, program=ctx.program)]
 
 
 @hookimpl

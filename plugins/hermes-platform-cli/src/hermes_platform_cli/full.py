@@ -48,7 +48,9 @@ class Full:
         source: "Input | None" = None,
         sink: "Output | None" = None,
         interrupt: Callable[[], object] = lambda: None,
+        version: str = "",
     ) -> None:
+        self._version = version
         self._interrupt = interrupt
         self._draft: Draft | None = None
         self._config, self._console, self._chat, self._person = config, console, chat, person
@@ -73,10 +75,9 @@ class Full:
         columns = self._screen.size.columns
         rows = []
         if self._config.banner:
-            from hermes_core import __version__
-
-            facts = [__version__, *self._facts()]
-            rows.append(f"{_BOLD}Hermes{RESET} {DIM}{clip(' · '.join(facts), columns - 7)}{RESET}")
+            name = "Hermes"
+            facts = filter(None, [self._version, *self._facts()])
+            rows.append(f"{_BOLD}{name}{RESET} {DIM}{clip(' · '.join(facts), columns - len(name) - 1)}{RESET}")
             if title := clean(status.get("title", "")):
                 rows.append(f"{DIM}{clip(f'continues: {title}', columns)}{RESET}")
         notice = clean(status.get("notice", "")).strip()

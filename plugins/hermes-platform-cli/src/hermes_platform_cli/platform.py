@@ -48,13 +48,14 @@ class Cli(Fronted):
         config: Config,
         data: Path,
         *,
+        program: str = "hermes",
         streams: Streams | None = None,
         source: "Input | None" = None,
         sink: "Output | None" = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._config = config
-        self._data = data
+        self._data, self._program = data, program
         self._streams = streams
         self._source, self._sink = source, sink
         self._clock = clock
@@ -86,6 +87,7 @@ class Cli(Fronted):
         streams = self._streams or Streams()
         if self._source is not None or streams.rich:
             from hermes_platform_cli.full import Full
+            from hermes_platform_kit.product import version_of
 
             own = self._source is None
             self._tty = Tty(streams.stdin.fileno(), streams.stdout, self._interrupt) if own else None
@@ -100,6 +102,7 @@ class Cli(Fronted):
                 source=self._source,
                 sink=self._sink,
                 interrupt=self._interrupt,
+                version=version_of(self._program),
             )
         else:
             from hermes_platform_cli.plain import Plain

@@ -17,7 +17,6 @@ from textual.command import Provider
 from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher
 
-from hermes_core import __version__
 from hermes_core.errors import HermesError
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.distant import Distant
@@ -160,9 +159,11 @@ class HermesApp(SafeApp[int]):
     def _greet(self) -> None:
         status = self.talks.status(self.view.chat)
         if self.view.transcript.is_empty:
+            from hermes_platform_kit.product import version_of
             from hermes_platform_tui.greeting import greeting
 
-            self.view.greet(greeting(__version__, status, self.wardrobe.skin, rows=self.size.height))
+            version = version_of(getattr(self.ctx, "program", "hermes"))  # only Hermes itself has hosts
+            self.view.greet(greeting(version, status, self.wardrobe.skin, rows=self.size.height))
         for line in (*status.get("notice", "").split("\n"), *self.wardrobe.problems):
             if line:
                 self.view.transcript.note(line)

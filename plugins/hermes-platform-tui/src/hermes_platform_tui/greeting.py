@@ -30,7 +30,7 @@ def greeting(version: str, status: Mapping[str, str], skin: "Skin", *, rows: int
     name = clean(skin.branding.agent_name)
     facts = [clean(status.get("model", "") or "no model yet"), _short(clean(status.get("cwd", "")))]
     lines = [
-        Content.assemble((f"{name} {version}", "bold $primary")),
+        Content.assemble((f"{name} {version}".rstrip(), "bold $primary")),
         Content.styled("  ·  ".join(filter(None, facts)), "$text-muted"),
         Content(""),
     ]

@@ -62,12 +62,12 @@ class Function(NamedTuple):
     context: tuple[str, ...]
 
 
-def function_of(function: Callable[..., Any], *, context: type | None = None) -> Function:
+def function_of(function: Callable[..., Any], *, context: type | tuple[type, ...] | None = None) -> Function:
     """Look at a function.
 
     Args:
         function: What may be called by names: no ``*args``, and no parameters that only stand by place.
-        context: A class whose instances the caller gives: parameters of it are no part of the schema.
+        context: Classes whose instances the caller gives: parameters of them are no part of the schema.
 
     Raises:
         TypeError: Every problem, a sentence each, with the name of the parameter.
@@ -83,7 +83,8 @@ def function_of(function: Callable[..., Any], *, context: type | None = None) ->
     required, given, kinds = [], [], {}
     for one in inspect.signature(function).parameters.values():
         kind = hints.get(one.name)
-        if context is not None and isinstance(kind, type) and issubclass(kind, context):
+        plain = get_origin(kind) or kind
+        if context is not None and isinstance(plain, type) and issubclass(plain, context):
             given.append(one.name)
             continue
         if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
