@@ -10,8 +10,9 @@ from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons.rows import add, after_replay
+from hermes_tool_lessons.staying import plan_replay
 from hermes_tool_lessons.tables import CHANGED, events, is_frozen, reviews, whose, write_event
-from hermes_tool_lessons.values import REPLAY, Draft, Event, Review, lesson_of, replay_id
+from hermes_tool_lessons.values import REPLAY, Draft, Event, Review, lesson_of
 
 __all__ = ["Queue"]
 
@@ -128,10 +129,7 @@ class Queue:
             lesson, refused = add(tx, review.owner, draft, mode=mode, most=most, author="review", replays=True)
             new += lesson is not None
             if lesson and lesson.asks == REPLAY:
-                values: dict[str, Any] = {"id": replay_id(lesson), "profile": review.profile}
-                values |= {"person": review.person}
-                values |= {"reason": REPLAY, "state": "due", "due": tx.clock(), "created": tx.clock()}
-                tx.execute(sa.insert(reviews).values(**values))
+                plan_replay(tx, lesson)
             event = Event(
                 id=f"{review.id}/{number}", kind="learned" if lesson else "refused", session=review.session,
                 lesson=lesson.id if lesson else "", text=lesson.why if lesson else refused,

@@ -13,7 +13,8 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons import gates
-from hermes_tool_lessons.chances import helps
+from hermes_tool_lessons.chances import helps, verdict
+from hermes_tool_lessons.staying import promote, rests
 from hermes_tool_lessons.tables import (
     CHANGED,
     alike_to,
@@ -242,16 +243,27 @@ def add(
 def after_replay(tx: TablesTransaction, lesson: str, *, mode: str, most: int, broke: str, kept: int) -> Lesson | None:
     """Let a lesson go on in an open transaction: see ``Lessons.replayed``. None where a person decided meanwhile."""
     there = next(iter(found(tx, lessons.c.id == lesson)), None)
-    if there is None or there.state != "candidate" or there.asks != REPLAY:
+    if there is None or there.state not in ("candidate", "trial") or there.asks != REPLAY:
         return None
     if broke:
         return save(tx, evolve(there, asks=broke), broke, "replay")
     tasks = "1 solved task was" if kept == 1 else f"{kept} solved tasks were"
     why = f"{tasks} done again with it: it broke none" if kept else "no solved task says anything of it"
+    if there.state == "trial":
+        return _proven(tx, there, mode, why)
     if mode not in ("trial", "auto"):
         return save(tx, evolve(there, asks=""), f"it waits for a yes; {why}", "replay")
     wait = _waits(tx, there.owner, _draft(there), most, "replay")
     return save(tx, evolve(there, asks="", state="candidate" if wait else "trial"), wait or why, "replay")
+
+
+def _proven(tx: TablesTransaction, lesson: Lesson, mode: str, why: str) -> Lesson | None:
+    """Keep a lesson that helped, once old tasks were done again with it, unless something speaks against it by now."""
+    if rests(tx, lesson):
+        return None
+    if mode != "auto" or verdict(lesson, rates_of(tx, lesson.owner)) != "helps":
+        return save(tx, evolve(lesson, asks=""), f"it is tried on; {why}", "replay")
+    return promote(tx, lesson, f"{lesson.recent.count('1')} of its last {len(lesson.recent)} uses went well; {why}")
 
 
 def _again(
