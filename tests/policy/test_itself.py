@@ -436,7 +436,7 @@ skills enable, skills install, skills new, skills pin, skills publish, skills re
 skills secrets, skills update, store, store check, store compact, store downgrade, store erase, store move, store
 rebuild, store reindex, store repair, tools, tools disable, tools enable, trust add, trust forget, update, user, user
 add, user edit, user forget, vault add, vault bind, vault remove, vault show, vault unbind, workshop accept, workshop
-enable, workshop rollback
+enable, workshop restore, workshop rollback
 """
 
 
