@@ -426,7 +426,7 @@ kanban archive, kanban assign, kanban attach, kanban block, kanban boards, kanba
 complete, kanban create, kanban daemon, kanban decompose, kanban dispatch, kanban edit, kanban gc, kanban link, kanban
 promote, kanban reclaim, kanban reject, kanban release, kanban reopen, kanban schedule, kanban swarm, kanban unblock,
 kanban unlink, learned add, learned approve, learned erase, learned export, learned freeze, learned reject, learned
-restore, learned revert, learned review, memory approve, memory erase, memory export, memory forget, memory list, memory
+restore, learned revert, learned review, learned weeks, memory approve, memory erase, memory export, memory forget, memory list, memory
 pending, memory reject, memory tidy, migrate, migrate claude-code, migrate codex, migrate hermes-agent, migrate
 openclaw, model, model choose, ollama pull, people, people block, people erase, people export, people invite, people
 list, people mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins sync, profile

@@ -190,6 +190,7 @@ class Lessons:
         if erased:
             remove(tx, [one.id for one in found(tx, lessons.c.session == session)])
         tx.execute(sa.delete(events).where(events.c.session == session))
+        tx.execute(sa.delete(events).where(events.c.turn == session, events.c.kind == "week"))
         tx.execute(sa.delete(reviews).where(reviews.c.session == session))
 
     @unit()
