@@ -11,6 +11,7 @@ from hermes_core.codec import clean
 from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
+from hermes_core.values import frozen as frozen_value
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons import gates
 from hermes_tool_lessons.chances import helps, verdict
@@ -37,6 +38,16 @@ from hermes_tool_lessons.values import LIVE, REPLAY, Draft, Lesson, State, Versi
 __all__ = ["Lessons", "add", "after_replay"]
 
 _TRIED = 24  # lessons of one trigger that are tried by turns
+
+
+@frozen_value(kw_only=True)
+class Told:
+    """What changed for somebody since a change: lessons that are told, and that are told no more. ``rev``: the last."""
+
+    rev: int
+    at: float
+    live: Sequence[Lesson] = ()
+    gone: Sequence[Lesson] = ()
 
 
 class Lessons:
@@ -82,15 +93,17 @@ class Lessons:
         return [made(Version, row) for row in map(dict, tx.execute(wanted))]
 
     @unit(READ)
-    def told(
-        self, tx: TablesTransaction, owner: Principal, rev: int, at: float
-    ) -> tuple[Sequence[Lesson], Sequence[Lesson]] | None:
+    def told(self, tx: TablesTransaction, owner: Principal, rev: int, at: float) -> Told | None:
         """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more.
 
         None where that change, which was made ``at`` an instant, is gone: where one was erased, its number is given
         again. Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has
-        another.
+        another. Where nothing changed at all that is known by one row.
         """
+        last = sa.select(versions.c.rev, versions.c.at).order_by(versions.c.rev.desc(), versions.c.at.desc()).limit(1)
+        newest = next(((row["rev"], row["at"]) for row in tx.execute(last)), (0, 0.0))
+        if newest == (rev, at):
+            return Told(rev=rev, at=at)
         if rev and not any(
             row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev))
         ):
@@ -98,7 +111,8 @@ class Lessons:
         of_all = sa.and_(lessons.c.profile == clean(owner.profile), lessons.c.scope.in_(("everybody", "chat")))
         own = sa.or_(whose(lessons, owner), of_all)
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
-        return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
+        live = [one for one in changed if one.state in LIVE]
+        return Told(rev=newest[0], at=newest[1], live=live, gone=[one for one in changed if one.state not in LIVE])
 
     @unit()
     def settle(self, tx: TablesTransaction, owner: Principal, name: str, state: State, why: str) -> Lesson:
