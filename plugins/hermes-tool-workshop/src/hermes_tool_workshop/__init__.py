@@ -47,10 +47,9 @@ def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
 @hookimpl
 async def on_session_start(ctx: PluginContext, session: Session) -> None:
     """Put away what nobody calls any more, once a week."""
-    if ctx.paths.data.exists():
-        from hermes_tool_workshop.curating import look
+    from hermes_tool_workshop import curating
 
-        await look(ctx, session)
+    await curating.look(ctx, session)
 
 
 @hookimpl

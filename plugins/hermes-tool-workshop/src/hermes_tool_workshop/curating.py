@@ -32,6 +32,8 @@ async def look(ctx: PluginContext, session: Session) -> None:
     """Once a week, as a session of the owner's begins: put away what is due, and say so in a line."""
     if session.parent or session.owner != ctx.owner or not (ctx.config is None or ctx.config.curate):
         return
+    if not ctx.paths.data.exists():
+        return
     from hermes_tool_workshop.life import clock, last, run
 
     data = ctx.paths.data

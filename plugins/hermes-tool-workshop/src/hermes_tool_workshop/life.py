@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from hermes_atomic.whole import sync_folder
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import JSON
 from hermes_core.values import frozen
@@ -160,7 +161,7 @@ def restore(store: ToolStore, name: str) -> Path:
             raise UserError(f"There is a tool named {name} already.", hint=f"hermes workshop remove {name}")
         called(gone[name], count=False)
         gone[name].rename(place)
-        disk.sync_folder(store.folder)
+        sync_folder(store.folder)
         return place
 
 
@@ -249,6 +250,6 @@ def _put(place: Path, files: Mapping[str, tuple[bytes, int]]) -> None:
         disk.write_whole(target, held)
         os.utime(target, (when, when))
     called(made, count=False)
-    disk.sync_folder(made)
+    sync_folder(made)
     made.rename(place)
-    disk.sync_folder(place.parent)
+    sync_folder(place.parent)
