@@ -1,6 +1,8 @@
 """The life of written tools, by a clock of the test: called, stale, put away, brought back to the byte."""
 
 import hashlib
+import io
+import tarfile
 import time
 from types import SimpleNamespace
 
@@ -166,3 +168,16 @@ async def test_it_is_looked_after_once_a_week_for_the_owner_and_told_in_a_line(b
     clock["days"] = 107
     await curating.look(ctx, ME)
     assert phases(bench)["unused"] == "archived"
+
+
+def test_a_backup_that_leads_elsewhere_is_refused_and_nothing_is_written(bench, tmp_path):
+    three(bench)
+    label = life.backup(bench.data)
+    for name in (f"me/own_used/{tmp_path}/out", "me/../../out", "/own_used/out", "me/own_used"):
+        with tarfile.open(bench.data / ".backups" / f"{label}.tar.gz", "w:gz") as archive:
+            info = tarfile.TarInfo()
+            info.name, info.size = name, 1
+            archive.addfile(info, io.BytesIO(b"x"))
+        with pytest.raises(UserError, match="cannot be read"):
+            life.go_back(bench.data, label)
+    assert not list(tmp_path.rglob("out"))

@@ -119,7 +119,7 @@ def run_command(ctx: PluginContext) -> "click.Command":
 
         library, rules = catalogue_for(ctx).library, rules_of(ctx)
         going = due(library, rules)
-        say([f"{life.name}: not used for {life.days} days" for life in going] or ["Nothing is due."])
+        say([f"{life.name}: not used for {life.days} days" for life in going] or ["No skill is due."])
         tools = others(ctx, "tidy", "--dry-run")
         if dry_run:
             return

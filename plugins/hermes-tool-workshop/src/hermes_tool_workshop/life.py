@@ -213,7 +213,7 @@ def go_back(data: Path, label: str) -> Sequence[str]:
             for member in archive:
                 file = archive.extractfile(member)
                 owner, name, path = member.name.split("/", 2)
-                if file is None or ".." in (owner, name, *path.split("/")):
+                if file is None or path.startswith("/") or {"", ".."} & {owner, name, *path.split("/")}:
                     raise ValueError(member.name)
                 kept.setdefault((owner, name), {})[path] = (file.read(), int(member.mtime))
     except (OSError, tarfile.TarError, EOFError, ValueError) as error:
