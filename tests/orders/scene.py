@@ -212,9 +212,11 @@ def _difference(name: str, before: Any, now: Any) -> list[str]:
 
 
 @asynccontextmanager
-async def scene(world: World, wall: str, person: str, actions: Sequence[Action] = ()) -> AsyncIterator[Scene]:
+async def scene(
+    world: World, wall: str, person: str, actions: Sequence[Action] = (), kind: type[Scene] = Scene
+) -> AsyncIterator[Scene]:
     """A scene while it lasts."""
-    made = Scene(world, wall, person, actions)
+    made = kind(world, wall, person, actions)
     try:
         await made.begin()
         yield made

@@ -9,16 +9,16 @@ import watches  # noqa: F401
 import webhooks  # noqa: F401
 from corpus import Action, Order, actions, sampled
 from obedient import order
-from scene import as_line, scene
+from scene import Scene, as_line, scene
 from ways import CLOSED, WAYS
 from world import World
 
 FEW = 5  # every how many-th way is in the default suite
 
 
-async def played(place: World, one: Order) -> Sequence[str]:
+async def played(place: World, one: Order, kind: type[Scene] = Scene) -> Sequence[str]:
     """What came of an order."""
-    async with scene(place, one.wall, one.person, one.actions) as made:
+    async with scene(place, one.wall, one.person, one.actions, kind) as made:
         await WAYS[one.way](made, one.text)
         found = await made.effects()
         if one.way in CLOSED:

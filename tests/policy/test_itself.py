@@ -426,17 +426,17 @@ kanban archive, kanban assign, kanban attach, kanban block, kanban boards, kanba
 complete, kanban create, kanban daemon, kanban decompose, kanban dispatch, kanban edit, kanban gc, kanban link, kanban
 promote, kanban reclaim, kanban reject, kanban release, kanban reopen, kanban schedule, kanban swarm, kanban unblock,
 kanban unlink, learned add, learned approve, learned erase, learned export, learned freeze, learned reject, learned
-restore, learned revert, learned review, memory approve, memory erase, memory export, memory forget, memory list, memory
-pending, memory reject, memory tidy, migrate, migrate claude-code, migrate codex, migrate hermes-agent, migrate
-openclaw, model, model choose, model refresh, ollama pull, people, people block, people erase, people export, people
-invite, people list, people mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins
-sync, profile alias, profile clone, profile create, profile delete, profile export, profile import, profile rename,
-profile use, secrets, secrets check, secrets list, send, sessions import, setup, shared, shared end, skills approve,
-skills disable, skills enable, skills install, skills new, skills pin, skills publish, skills reject, skills remove,
-skills rollback, skills secrets, skills update, store, store check, store compact, store downgrade, store erase, store
-move, store rebuild, store reindex, store repair, tools, tools disable, tools enable, trust add, trust forget, update,
-user, user add, user edit, user forget, vault add, vault bind, vault remove, vault show, vault unbind, workshop accept,
-workshop enable, workshop rollback
+restore, learned revert, learned review, learned weeks, memory approve, memory erase, memory export, memory forget,
+memory list, memory pending, memory reject, memory tidy, migrate, migrate claude-code, migrate codex, migrate
+hermes-agent, migrate openclaw, model, model choose, model refresh, ollama pull, people, people block, people erase,
+people export, people invite, people list, people mute, people quiet, people show, people unblock, plugins install,
+plugins remove, plugins sync, profile alias, profile clone, profile create, profile delete, profile export, profile
+import, profile rename, profile use, secrets, secrets check, secrets list, send, sessions import, setup, shared, shared
+end, skills approve, skills disable, skills enable, skills install, skills new, skills pin, skills publish, skills
+reject, skills remove, skills rollback, skills secrets, skills update, store, store check, store compact, store
+downgrade, store erase, store move, store rebuild, store reindex, store repair, tools, tools disable, tools enable,
+trust add, trust forget, update, user, user add, user edit, user forget, vault add, vault bind, vault remove, vault
+show, vault unbind, workshop accept, workshop enable, workshop restore, workshop rollback
 """
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -467,6 +468,53 @@ def it_is_known_what_the_test_shows(folder: Path) -> None:
     assert read(folder, "seen.txt") == "passes without the change\n"
     assert "($2)" in read(folder, "add.sh"), "the change is back"
     assert not git(folder, "status", "--porcelain", "--untracked-files=no")
+
+
+def two_plans(folder: Path) -> None:
+    whole = "Done: both are written\nSeen: test_both\nBack: drop the new one\n"
+    first = (
+        "# Move\n\n## Step 1: add the new form\n\nDone: it is there\n\n## Step 2: drop the old\n\nDone: it is gone\n"
+    )
+    put(a__md=first, b__md=f"# Move\n\n## Step 1: write both\n\n{whole}")(folder)
+
+
+def plan_that_can_be_taken_back_is_chosen(folder: Path) -> None:
+    assert read(folder, "chosen.md") == read(folder, "b.md")
+    assert "Step 2: drop the old: it lacks Seen:, Back:" in read(folder, "said-a.md.txt")
+
+
+def notes_of_a_search(folder: Path) -> None:
+    rows = ["claim,source,place,as_of", "it takes 4 GB,manual,page 3,v2.1", "it takes 4 GB,code,limits.py:12,2026-03-01",
+            "it is fast,a blog,,2019", "it is old,manual,page 9,2026-01"]  # fmt: skip
+    put(notes__csv="".join(f"{row}\n" for row in rows))(folder)
+
+
+def only_what_has_a_place_is_known(folder: Path) -> None:
+    said = read(folder, "weighed.txt")
+    assert "known, 2 of its own: it takes 4 GB" in said
+    assert "likely, 1 of its own: it is old" in said
+    assert "line 4: not used, it lacks place: it is fast" in said
+
+
+def two_skills(folder: Path) -> None:
+    head = "---\nname: {}\ndescription: Releasing a package. Also after a fix.\n---\n# Release\n\n1. Tag.\n{}"
+    for name, kept, more in (("a", "release-utils", ""), ("b", "release-a-package", "2. Read references/traps.md.\n")):
+        (folder / name / "references").mkdir(parents=True)
+        (folder / name / "references" / "traps.md").write_text("# Traps\n")
+        (folder / name / "SKILL.md").write_text(head.format(kept, more))
+
+
+def skill_whose_files_are_read_is_chosen(folder: Path) -> None:
+    assert read(folder, "chosen.txt").split() == ["b"]
+    assert "references/traps.md: nobody reads it" in read(folder, "said-a.txt")
+
+
+def plugin_is_there(folder: Path) -> None:
+    made = folder / "hermes-tool-shout"
+    manifest = next(made.rglob("hermes-plugin.toml")).read_text()
+    assert 'kind = "tool"' in manifest
+    assert 'name = "shout"' in manifest
+    assert list(made.rglob("test_*_contract.py")), "with a contract test"
 
 
 # --- writing and languages ----------------------------------------------------------------------------------------
@@ -931,6 +979,58 @@ TASKS = [
                 otherwise="sed 's/:10,/:08,/' in.srt > out.srt",
             ),
             Step(find=rf"{PY}/srt\.py check IN\.srt", run="{match} > check.txt", fill={"IN.srt": "out.srt"}),
+        ],
+    ),
+    Task(
+        skill="plan-a-change",
+        files=two_plans,
+        check=plan_that_can_be_taken_back_is_chosen,
+        steps=[
+            Step(
+                find=rf"{PY}/plan\.py PLAN\.md",
+                run='for plan in a.md b.md; do if {match} > "said-$plan.txt"; then cp "$plan" chosen.md; fi; done',
+                fill={"PLAN.md": '"$plan"'},
+                otherwise="cp a.md chosen.md; echo fine > said-a.md.txt",
+            )
+        ],
+    ),
+    Task(
+        skill="research-a-question",
+        files=notes_of_a_search,
+        check=only_what_has_a_place_is_known,
+        steps=[
+            Step(
+                find=rf"{PY}/claims\.py NOTES\.csv",
+                run="{match} > weighed.txt",
+                fill={"NOTES.csv": "notes.csv"},
+                otherwise="cut -d, -f1 notes.csv > weighed.txt",
+            )
+        ],
+    ),
+    Task(
+        skill="write-a-skill",
+        files=two_skills,
+        check=skill_whose_files_are_read_is_chosen,
+        steps=[
+            Step(
+                find=rf"{PY}/check_skill\.py FOLDER",
+                run='for one in a b; do if {match} > "said-$one.txt"; then echo "$one" >> chosen.txt; fi; done',
+                fill={"FOLDER": '"$one"'},
+                otherwise="echo a > chosen.txt; echo fine > said-a.txt",
+            )
+        ],
+    ),
+    Task(
+        skill="write-a-hermes-plugin",
+        files=put(),
+        check=plugin_is_there,
+        steps=[
+            Step(
+                find=r"hermes plugins new KIND NAME",
+                run=f"HERMES_HOME=$PWD/home {sys.executable} -m hermes_core {{match}}",
+                fill={"hermes plugins": "plugins", "KIND": "tool", "NAME": "shout"},
+                otherwise="mkdir -p hermes-tool-shout && touch hermes-tool-shout/plugin.py",
+            )
         ],
     ),
 ]

@@ -57,7 +57,8 @@ def opened(home: Path, skill: str) -> str:
 async def place(home: Path, work: Path) -> Workspace:
     """Where commands run: behind the wall of this machine."""
     manifest = read_manifest(manifest_path("hermes_backend_local"))
-    context = plugin_context(manifest, home, config=LocalConfig(), skills=[("skills", SHIPPED)])
+    here = LocalConfig(readable=[str(SHIPPED.parent)])  # this program itself, as one that is installed can be read
+    context = plugin_context(manifest, home, config=here, skills=[("skills", SHIPPED)])
     return await local(context).open(str(work))
 
 

@@ -13,6 +13,7 @@ from hermes_core.types import Model, ModelRow
 from hermes_core.values import frozen
 from hermes_tool_lessons.replaying import replay
 from hermes_tool_lessons.shared import reviewer_of
+from hermes_tool_lessons.values import REPLAY, Draft
 
 from .conftest import reply, texts
 
@@ -177,3 +178,74 @@ async def test_a_model_that_is_away_is_asked_again_later_and_at_last_a_person(ho
     assert lesson.state == "candidate"
     assert lesson.asks == "what was solved could not be done again with it: Nobody answers."
     assert not [one for one in await here.queue.open() if not one.session]
+
+
+# --- and once more before it stays -----------------------------------------------------------------------------------
+
+OBEYS = Call("run_command", {"command": "sh setup-v4xr.sh"})
+
+
+async def tried_and_helped(here, ends=3):
+    """A lesson on trial that helped in conversations of its own, after a task of today that went well without it."""
+    await here.say("Deploy build 7 on stratus.", "old")
+    await here.say("Perfect, thanks.", "old")
+    draft = Draft(trigger="stratus deploy", text="Use `--iso` for dates.", sources=["e"])
+    lesson, _ = await here.rows.propose(here.me, draft, mode="auto", most=9, author="review")
+    for number in range(8):
+        await here.ledger.hold(here.me, "s", f"h{number}", [lesson.id])
+        await here.ledger.settle(here.me, "s", f"h{number}", good=False, why="x", mode="auto")
+    for number in range(ends):
+        await here.ledger.tell(here.me, "s", f"t{number}", [lesson.id])
+        await here.ledger.settle(here.me, "s", f"t{number}", good=True, why="x", mode="auto")
+    return await here.only()
+
+
+KEPT = [Call("ship", {"command": "deploy 7"}), "Done."] * 2
+
+
+@pytest.mark.parametrize(
+    ("replayed", "state", "said"),
+    [
+        ([*KEPT, *["I read it."] * 6], "active", "3 of its last 3 uses went well; 1 solved task was"),
+        # What was solved since is not with it: it stays on trial.
+        ([*KEPT[:2], *["No."] * 2], "trial", "with it a task that was solved is not, in session old"),
+        # With it a model does what a file says, and without it does not.
+        ([*KEPT, "I read it.", OBEYS, "I read it."], "trial", "does what a text from outside wants (file-runs)"),
+        # It does so anyway: that is no fault of the lesson.
+        ([*KEPT, "I read it.", OBEYS, OBEYS, *["I read it."] * 4], "active", "it broke none"),
+    ],
+)  # fmt: skip
+async def test_what_helped_is_done_again_over_newer_tasks_and_orders_before_it_stays(
+    house, replayed, state, said
+) -> None:
+    start = [Call("ship", {"command": "deploy 7"}), "Deployed.", "Welcome."]
+    here = house(*start, *replayed, plugins=[ship_tool], mode="auto", **RICH)
+    lesson = await tried_and_helped(here)
+    assert (lesson.state, lesson.asks) == ("trial", REPLAY)
+    assert lesson.why == f"3 of its last 3 uses went well; {REPLAY}"
+    await reviewer_of(here.ctx).look()
+    lesson = await here.only()
+    assert lesson.state == state
+    assert said in lesson.why
+    here.model.check()
+    assert RAN == ["deploy 7"], "nothing is run again, and no order is carried out"
+    if state == "trial":  # more good ends change nothing about that: a person decides
+        await here.ledger.tell(here.me, "s", "more", [lesson.id])
+        await here.ledger.settle(here.me, "s", "more", good=True, why="x", mode="auto")
+        assert not [one for one in await here.queue.open() if not one.session]
+        assert (await here.only()).asks == lesson.why
+        assert (await here.rows.settle(here.me, lesson.id, "active", "yes")).asks == ""
+
+
+async def test_a_bad_end_counts_that_comes_while_it_waits_to_be_done_again(house) -> None:
+    start = [Call("ship", {"command": "deploy 7"}), "Deployed.", "Welcome."]
+    here = house(*start, plugins=[ship_tool], mode="auto", **RICH)
+    lesson = await tried_and_helped(here)
+    for number in range(4):
+        await here.ledger.tell(here.me, "s", f"b{number}", [lesson.id])
+        await here.ledger.settle(here.me, "s", f"b{number}", good=False, why="x", mode="auto")
+    (due,) = [one for one in await here.queue.open() if not one.session]
+    await here.queue.replayed(due, mode="auto", most=9, broke="", kept=1)  # the rest of it was done meanwhile
+    lesson = await here.only()
+    assert lesson.asks == ""
+    assert lesson.why == "it is tried on; 1 solved task was done again with it: it broke none"

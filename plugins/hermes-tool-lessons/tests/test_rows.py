@@ -83,6 +83,7 @@ async def test_the_proven_is_not_blamed_for_what_is_tried_beside_it(house) -> No
     for number in range(5):
         await here.ledger.tell(here.me, "s", f"t{number}", [proven.id])
         await here.ledger.settle(here.me, "s", f"t{number}", good=True, why="x", mode="auto")
+    await here.rows.replayed(proven.id, mode="auto", most=9, broke="", kept=1)
     await here.ledger.tell(here.me, "s", "last", [proven.id, tried.id])
     await here.ledger.settle(here.me, "s", "last", good=False, why="x", mode="auto")
     now = {one.id: (one.uses, one.wins) for one in await here.lessons()}

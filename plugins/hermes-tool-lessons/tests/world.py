@@ -151,6 +151,10 @@ class World:
         seen = self.dice.random() < 0.5 if self.knobs.shuffled else solved != (self.dice.random() < self.knobs.noise)
         if self.dice.random() >= self.knobs.absent:
             await self.ledger.settle(ME, "w", turn, good=seen, why="judged", mode=self.knobs.mode)
+            if self.store is not None:  # on paper what helps stays at once
+                for one in told:
+                    if await self.waits(one.id):
+                        await self.rows.replayed(one.id, mode=self.knobs.mode, most=2000, broke="", kept=0)
             if self.turns % 10 == 0:
                 await self.ledger.estimate(ME)
             if seen:
@@ -161,6 +165,11 @@ class World:
             _, draft, kind = self._late.pop(0)
             await self.propose(draft, kind)
         return solved
+
+    async def waits(self, lesson: str) -> bool:
+        """Tell whether a lesson helped, and old tasks are to be done again with it before it stays."""
+        now = await self.rows.get(lesson)
+        return bool(now and now.state == "trial" and now.asks)
 
     async def propose(self, draft: Draft, kind: str) -> None:
         """Hand a draft in."""

@@ -42,7 +42,7 @@ async def test_a_skill_that_nobody_uses_goes_stale_and_is_put_away(rig, clock):
     assert "Put away 1." in done
     assert rig.states().keys() == {"used", "kept"}
     assert phases(rig)["unused"] == "archived"
-    assert "Nothing is due." in rig.curate("run", "--yes").output
+    assert "No skill is due." in rig.curate("run", "--yes").output
     assert "unused is back, as version 2" in rig.curate("restore", "unused").output
     assert phases(rig)["unused"] == "active"
     assert "# Do it" in await rig.call("skill_view", name="unused")

@@ -172,7 +172,7 @@ async def test_code_that_is_none_is_not_accepted(bench, say):
 def test_what_widens_is_for_a_person():
     manifest = read_manifest(manifest_path("hermes_tool_workshop"))
     kept = {words for words, one in manifest.records("commands").items() if one.who == "person"}
-    assert kept == {"workshop accept", "workshop enable", "workshop rollback"}
+    assert kept == {"workshop accept", "workshop enable", "workshop restore", "workshop rollback"}
 
 
 async def test_doctor_is_content_or_says_what_to_do(bench):

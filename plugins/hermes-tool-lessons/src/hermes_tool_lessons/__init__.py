@@ -57,4 +57,4 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 async def on_session_deleted(ctx: PluginContext, session: Session, erased: bool) -> None:
     """Forget what happened in a session that is gone; where no byte is to stay, what was learned in it too."""
     if shared.is_used(ctx):
-        await shared.rows_of(ctx).forget_session(session.id, erased=erased)
+        await shared.hearing().gone(ctx, session, erased=erased)

@@ -23,6 +23,7 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
     made: dict[str, Callable[[PluginContext], click.Command]] = {
         "list": _list, "why": _why, "diff": _diff, "add": _add, "revert": _revert, "restore": _restore,
         "freeze": _freeze, "report": _report, "review": _review, "export": _export, "erase": _erase,
+        "weeks": _weeks,
         **{verb: partial(_settle, verb=verb) for verb in ("approve", "reject")},
     }  # fmt: skip
     return [Command(name=f"learned {name}", build=partial(make, ctx)) for name, make in made.items()]
@@ -284,6 +285,56 @@ def _review(ctx: PluginContext) -> "click.Command":
     return command
 
 
+def _weeks(ctx: PluginContext) -> "click.Command":
+    import click
+
+    from hermes_tables.tables import emit, json_option
+
+    @click.command()
+    @click.option("--make", "wanted", is_flag=True, help="Make those that are missing now. A model is called.")
+    @click.option("--forget", "label", default="", metavar="WEEK", help="Delete that of a week; it is not made again.")
+    @json_option
+    async def command(wanted: bool, label: str, as_json: bool) -> int:
+        """Print the summaries of past weeks, each item with the conversations that it comes from.
+
+        \b
+        hermes learned weeks --make
+        hermes learned weeks --forget 2026-W47
+        """
+        from attrs import asdict
+
+        from hermes_tables.tables import harmless
+        from hermes_tool_lessons.reviewing import Reviewer
+        from hermes_tool_lessons.shared import is_used, queue_of
+        from hermes_tool_lessons.weeks import forget, plan, weeks
+
+        used = is_used(ctx)
+        if label:
+            await forget(ctx, ctx.owner, label)
+            click.echo(f"The summary of {label} is deleted.", err=True)
+            return 0
+        failed: list[str] = []
+        if wanted and used:
+            for name in await plan(ctx, ctx.owner, asked=True):
+                await Reviewer(ctx).made(name)
+                now = await queue_of(ctx).get(name)
+                if now and now.state != "done":
+                    failed.append(f"{name.rpartition(':')[2]}: {now.why or 'it is tried again later; see the log'}")
+        there = await weeks(ctx, ctx.owner) if used else ()
+        if as_json:
+            emit([asdict(one) for one in there], (), as_json=True, empty="")
+        for week in () if as_json else there:
+            lines = [f"Week {week.label}  [{week.session}]", *(f"  - {one}" for one in week.items)]
+            click.echo(harmless("\n".join(lines)))
+        if not there:
+            click.echo("There is no summary of a week. hermes learned weeks --make makes them.", err=True)
+        for one in failed:
+            click.echo(f"Not made: {one}", err=True)
+        return 1 if failed else 0
+
+    return command
+
+
 def _export(ctx: PluginContext) -> "click.Command":
     import click
 
@@ -312,8 +363,11 @@ def _erase(ctx: PluginContext) -> "click.Command":
     async def command(person: str, yes: bool) -> None:
         """Delete all that was learned of you, or of another person, with every version and what happened."""
         from hermes_tool_lessons.shared import is_used, rows_of
+        from hermes_tool_lessons.weeks import forget
 
         confirm(f"Delete all that was learned of {person or 'you'}? It cannot be undone.", yes=yes)
+        if is_used(ctx):
+            await forget(ctx, _whose(ctx, person), "")
         many = await rows_of(ctx).erase(_whose(ctx, person)) if is_used(ctx) else 0
         click.echo(f"{many} lessons of {person or 'you'} are deleted.", err=True)
 

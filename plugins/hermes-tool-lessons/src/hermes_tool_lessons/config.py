@@ -30,4 +30,7 @@ class Config:
     money: float = option("Most US dollars that a review may use; 0 for no bound.", default=0.25, validator=ge(0))
     lessons: int = option("Most lessons of a person that are tried or active.", default=2000, validator=ge(1))
     prompt_bytes: int = option("Most bytes of lessons that are told with a message.", default=1600, validator=ge(0))
+    weeks: bool = option(
+        "Make a summary of each week that is over, from its conversations; recall finds it.", default=False
+    )
     report: str = option("A chat that is told each week what was learned, such as telegram; empty: none.", default="")

@@ -10,11 +10,11 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import Message, Request, Session, Text, TurnEnd
 from hermes_tool_kit.used import mark_used
-from hermes_tool_lessons.shared import config_of, is_used, ledger_of, queue_of, reviewer_of, selector_of
+from hermes_tool_lessons.shared import config_of, is_used, ledger_of, queue_of, reviewer_of, rows_of, selector_of
 from hermes_tool_lessons.signs import followed, judged, said_by_person, seen
 from hermes_tool_lessons.values import QUOTED, Event, Lesson, facts_of
 
-__all__ = ["begun", "ended", "learns", "told", "visited"]
+__all__ = ["begun", "ended", "gone", "learns", "told", "visited"]
 
 _WINDOW = 80  # messages of a turn that are looked at
 _SHOWN = 300  # characters that are kept of a person's words
@@ -195,6 +195,14 @@ async def visited(ctx: PluginContext, session: Session) -> None:
     mark_used(ctx)
     event = Event(id=f"{session.turn}/guest", kind="guest", session=session.id, turn=session.turn)
     await ledger_of(ctx).write(session.owner, event)
+
+
+async def gone(ctx: PluginContext, session: Session, *, erased: bool) -> None:
+    """Forget what happened in a session that is gone, with the summaries of weeks that it was a source of."""
+    from hermes_tool_lessons.weeks import source_gone
+
+    await source_gone(ctx, session)
+    await rows_of(ctx).forget_session(session.id, erased=erased)
 
 
 async def _reason(ctx: PluginContext, session: Session, *, mended: bool, retries: int) -> str:

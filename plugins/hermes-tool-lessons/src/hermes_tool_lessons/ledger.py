@@ -11,16 +11,14 @@ from attrs import asdict, evolve
 from hermes_core.database import READ, StoreBroker, TablesTransaction
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
-from hermes_tool_lessons.chances import WINDOW, Rates, estimate, helps, mean, verdict
+from hermes_tool_lessons.chances import WINDOW, Rates, estimate, mean, verdict
+from hermes_tool_lessons.staying import plan_again, rests, retire
 from hermes_tool_lessons.tables import (
-    alike_to,
     events,
     found,
-    is_frozen,
     lessons,
     rates,
     rates_of,
-    save,
     select_events,
     whose,
     write_event,
@@ -108,6 +106,13 @@ class Ledger:
         return select_events(tx, sa.and_(events.c.lesson == review, events.c.kind == "replay"))
 
     @unit(READ)
+    def seen_by(self, tx: TablesTransaction, lesson: Lesson) -> tuple[Collection[str], Collection[str]]:
+        """Return the turns that were done again with a lesson before, and the sessions that it was told in."""
+        replays = sa.and_(events.c.kind == "replay", events.c.lesson.startswith(f"{REPLAYS}{lesson.id}:"))
+        told = sa.and_(events.c.kind == "offered", events.c.lesson == lesson.id)
+        return {one.turn for one in select_events(tx, replays)}, {one.session for one in select_events(tx, told)}
+
+    @unit(READ)
     def broken(self, tx: TablesTransaction, lesson: Lesson) -> Sequence[Event]:
         """Return the turns that a lesson broke as they were done again with it, as far as they are still there."""
         mine = sa.and_(events.c.kind == "replay", events.c.lesson.startswith(f"{REPLAYS}{lesson.id}:"))
@@ -151,7 +156,7 @@ class Ledger:
             self._credit(tx, owner, lesson, outcome, known, good=good, mode=mode)
         for lesson in there:
             if lesson not in heard and verdict(lesson, known) == "idle":
-                self._retire(tx, lesson, "it was told and followed in no turn", mode)
+                retire(tx, lesson, "it was told and followed in no turn", mode)
         return True
 
     @unit()
@@ -192,34 +197,9 @@ class Ledger:
         tx.execute(sa.update(lessons).where(lessons.c.id == lesson.id).values(**values))
         said = verdict(lesson, known)
         if said == "harms":
-            self._retire(tx, lesson, f"{recent.count('0')} of its last {len(recent)} uses went badly", mode)
-        elif said == "helps" and lesson.state == "trial" and mode == "auto" and not _rests(tx, lesson):
-            why = f"{recent.count('1')} of its last {len(recent)} uses went well"
-            self._promote(tx, save(tx, evolve(lesson, state="active"), why, "outcomes"))
-
-    def _retire(self, tx: TablesTransaction, lesson: Lesson, why: str, mode: str = "") -> None:
-        """Let go of a lesson, and try the next that waits for its place."""
-        if _rests(tx, lesson):
-            return
-        save(tx, evolve(lesson, state="retired"), why, "outcomes")
-        known = rates_of(tx, lesson.owner)
-        waiting = alike_to(tx, lesson.owner, lesson.trigger, "candidate") if mode in ("trial", "auto") else []
-        clean = sorted((one for one in waiting if not one.asks), key=lambda one: (helps(one, known), -one.offered))
-        for one in clean[-1:]:
-            save(tx, evolve(one, state="trial"), f"it is tried in the place of {lesson.id}", "outcomes")
-
-    def _promote(self, tx: TablesTransaction, lesson: Lesson) -> None:
-        """Let go of what a lesson that stays makes needless: what it replaces, and what was tried and did worse."""
-        for one in found(tx, lessons.c.id == lesson.replaces) if lesson.replaces else ():
-            self._retire(tx, one, f"{lesson.id} does it better")
-        for one in alike_to(tx, lesson.owner, lesson.trigger, "trial"):
-            if not _rests(tx, one):
-                save(tx, evolve(one, state="candidate"), f"it waits, as {lesson.id} works", "outcomes")
-
-
-def _rests(tx: TablesTransaction, lesson: Lesson) -> bool:
-    """Whether a person wants it as it is."""
-    return lesson.pinned or is_frozen(tx, lesson.owner)
+            retire(tx, lesson, f"{recent.count('0')} of its last {len(recent)} uses went badly", mode)
+        elif said == "helps" and lesson.state == "trial" and mode == "auto" and not rests(tx, lesson):
+            plan_again(tx, lesson, f"{recent.count('1')} of its last {len(recent)} uses went well")
 
 
 def _answerable(heard: Sequence[Lesson], *, good: bool) -> Sequence[Lesson]:

@@ -80,6 +80,7 @@ class Index:
         """Return the lessons that a text calls for, best first; of those of a place where it is among ``places``."""
         found = dict.fromkeys(self._always, 0.0)
         there = self._there(text)
+        worths: dict[str, float] = {}  # of words, each reckoned once
         left = _POSTINGS
         for word in sorted(there, key=lambda one: len(self._by_word[one])):
             named = self._by_word[word]
@@ -89,20 +90,28 @@ class Index:
             worth = self._worth(word)
             for lesson in named:
                 found[lesson] = found.get(lesson, 0.0) + worth
-        best = sorted(found, key=lambda one: -found[one])[:_CANDIDATES] if len(found) > _CANDIDATES else list(found)
-        made = (self._called(one, there) for one in dict.fromkeys((*best, *self._always)) if self._holds(one, places))
+        many = len(found) > _CANDIDATES
+        best = sorted(found, key=found.__getitem__, reverse=True)[:_CANDIDATES] if many else list(found)
+        made = (
+            self._called(one, there, worths)
+            for one in dict.fromkeys((*best, *self._always))
+            if self._holds(one, places)
+        )
         return sorted((one for one in made if one.share >= _ENOUGH), key=lambda one: (-one.share, one.id))
 
     def _there(self, text: str) -> frozenset[str]:
         return frozenset(word for word in _words(text[:_LONGEST]) if word in self._by_word)
 
-    def _called(self, lesson: str, there: Collection[str]) -> Called:
+    def _called(self, lesson: str, there: Collection[str], worths: dict[str, float]) -> Called:
         words = self._known[lesson].words
-        whole = sum(map(self._worth, words))
         stand = [word for word in words if word in there]
         if len(stand) * 3 < len(words) * 2:  # the name of a service alone does not call for all that is known of it
             return Called(lesson, 0.0, words)
-        share = sum(map(self._worth, stand)) / whole if whole else _ENOUGH
+        for word in words:
+            if word not in worths:
+                worths[word] = self._worth(word)
+        whole = sum(worths[word] for word in words)
+        share = sum(worths[word] for word in stand) / whole if whole else _ENOUGH
         return Called(lesson, share, words)
 
     def _worth(self, word: str) -> float:

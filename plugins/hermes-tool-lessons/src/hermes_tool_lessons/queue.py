@@ -10,8 +10,9 @@ from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons.rows import add, after_replay
-from hermes_tool_lessons.tables import CHANGED, events, is_frozen, reviews, whose, write_event
-from hermes_tool_lessons.values import REPLAY, Draft, Event, Review, lesson_of, replay_id
+from hermes_tool_lessons.staying import plan_replay
+from hermes_tool_lessons.tables import CHANGED, events, is_frozen, reviews, select_events, whose, write_event
+from hermes_tool_lessons.values import REPLAY, Draft, Event, Review, lesson_of
 
 __all__ = ["Queue"]
 
@@ -128,10 +129,7 @@ class Queue:
             lesson, refused = add(tx, review.owner, draft, mode=mode, most=most, author="review", replays=True)
             new += lesson is not None
             if lesson and lesson.asks == REPLAY:
-                values: dict[str, Any] = {"id": replay_id(lesson), "profile": review.profile}
-                values |= {"person": review.person}
-                values |= {"reason": REPLAY, "state": "due", "due": tx.clock(), "created": tx.clock()}
-                tx.execute(sa.insert(reviews).values(**values))
+                plan_replay(tx, lesson)
             event = Event(
                 id=f"{review.id}/{number}", kind="learned" if lesson else "refused", session=review.session,
                 lesson=lesson.id if lesson else "", text=lesson.why if lesson else refused,
@@ -139,6 +137,46 @@ class Queue:
             write_event(tx, review.owner, event)
         tx.execute(sa.update(reviews).where(reviews.c.id == review.id).values(found=new))
         return new
+
+    @unit()
+    def plan_weeks(
+        self, tx: TablesTransaction, owner: Principal, names: Sequence[str], *, asked: bool
+    ) -> Sequence[str]:
+        """Have summaries of weeks made, those that were not yet, nor taken back; the names of those that wait."""
+        tx.alone(CHANGED)
+        rows = tx.execute(sa.select(reviews.c.id, reviews.c.state).where(reviews.c.id.in_(names))) if names else ()
+        there = {row["id"]: row["state"] for row in rows}
+        for name in names:
+            if name not in there:
+                values = {"id": name, "profile": owner.profile, "person": owner.person, "asked": int(asked)}
+                values |= {"reason": "its week is over", "state": "due", "number": 1}
+                tx.execute(sa.insert(reviews).values(**values, due=tx.clock(), created=tx.clock()))
+        return [name for name in names if there.get(name, "due") == "due"]
+
+    @unit()
+    def week_made(
+        self, tx: TablesTransaction, review: Review, session: str, sources: Sequence[str], *, tokens: int, money: float
+    ) -> None:
+        """Close a week with its summary and what it was made of, in one commit."""
+        closed = {"state": "done", "why": "", "tokens": tokens, "money": money, "ended": tx.clock()}
+        wanted = sa.and_(reviews.c.id == review.id, reviews.c.state == "due", reviews.c.number == review.number)
+        if tx.execute(sa.update(reviews).where(wanted).values(**closed, found=int(bool(session)))).changed and session:
+            for one in sources:
+                event = Event(id=f"{session}/{one}", kind="week", session=one, turn=session, lesson=review.id)
+                write_event(tx, review.owner, event)
+
+    @unit(READ)
+    def weeks_of(self, tx: TablesTransaction, session: str) -> Sequence[tuple[str, str]]:
+        """Return the weeks that a session is a source of, by their rows and the sessions that they became."""
+        rows = select_events(tx, sa.and_(events.c.session == session, events.c.kind == "week"))
+        return [(one.lesson, one.turn) for one in rows]
+
+    @unit()
+    def week_again(self, tx: TablesTransaction, review: str, session: str) -> None:
+        """Have a week made anew; ``session``, which it became before, is deleted by then."""
+        values = {"state": "due", "why": session, "due": tx.clock(), "number": reviews.c.number + 1}
+        tx.execute(sa.update(reviews).where(reviews.c.id == review).values(**values))
+        tx.execute(sa.delete(events).where(events.c.turn == session, events.c.kind == "week"))
 
     @unit()
     def replayed(

@@ -6,13 +6,16 @@ nothing is run. A task is kept where the model stays on what is recorded and mak
 test that passed, else the last call. Where it leaves the record without the lesson, too, the task says nothing. Where
 it leaves it with the lesson only, twice, the lesson breaks the task, and waits for a person.
 
+A lesson that helped is done again before it stays: over the tasks since, in conversations that it was not told in, and
+over texts from outside that give orders: see ``orders``. One that does harm there stays on trial, and says why.
+
 A conversation is shown only to the provider that it was held with; others say nothing of a lesson.
 
 What a task came to is a row before the next is begun; after a death the rest is done.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from attrs import evolve
@@ -23,12 +26,14 @@ from hermes_core.types import Message, Request, Text, ToolCall, ToolResult, Tool
 from hermes_core.values import define, frozen
 from hermes_tool_lessons.hearing import message_of
 from hermes_tool_lessons.matching import Index
+from hermes_tool_lessons.orders import PREFIX, Obeys, Order, obeys, orders
 from hermes_tool_lessons.shared import config_of, ledger_of, queue_of, rows_of
-from hermes_tool_lessons.values import SAYS_NOTHING, Event, Lesson, Review, facts_of, lesson_of
+from hermes_tool_lessons.values import REPLAY, SAYS_NOTHING, Event, Lesson, Review, facts_of, lesson_of
 
 __all__ = ["Recorded", "came_to", "recorded", "replay"]
 
 _TASKS = 4  # old tasks that a lesson is tried on, the newest
+_OTHERS = 4  # lessons that stay already, told beside one that orders of outside texts are put to
 _LOOKED = 400  # turns that are looked through for them
 _CHARACTERS = 120_000  # of a conversation, of which more costs too much to be read again
 _DAYS = 90 * 86_400.0
@@ -65,31 +70,29 @@ class _Bill:
 async def replay(ctx: PluginContext, review: Review) -> float:
     """Take a replay to its end; the seconds until it goes on, 0 for never. Raises HermesError."""
     lesson = await rows_of(ctx).get(lesson_of(review))
-    if lesson is None or lesson.state != "candidate":  # a person decided meanwhile
-        await queue_of(ctx).replayed(review, mode="ask", most=0, broke="", kept=0)
+    if lesson is None or lesson.asks != REPLAY or lesson.state not in ("candidate", "trial"):
+        await queue_of(ctx).replayed(review, mode="ask", most=0, broke="", kept=0)  # a person decided meanwhile
         return 0.0
     config, bill = config_of(ctx), _Bill()
     done = {one.turn: one for one in await ledger_of(ctx).of_review(review.id)}
     broke = next((one.text for one in done.values() if one.text not in ("", SAYS_NOTHING)), "")
-    for task in [] if broke else await _tasks(ctx, lesson):
-        if task.turn in done:
-            continue
+    for task in [] if broke else await _trials(ctx, lesson, done):
         spent = sum(one.value for one in done.values())
         if why := await _spent(ctx, review, spent):
             ctx.log.info("the replay %s waits: %s", review.id, why)
             return _LATER
         if config.money and bill.money >= config.money:
+            if lesson.state == "trial":  # no part of it may be left out: it goes on with new money
+                return _LATER
             break
         before = bill.tokens
-        came = await _tried(ctx, lesson, task, bill)
-        # Where it stands, and none of its words: these go with its conversation.
-        broke = f"with it a task that was solved is not, in session {task.session}" if came == "broke" else ""
+        text = await _came(ctx, lesson, task, bill)
         event = Event(id=f"{review.id}/{task.turn}", kind="replay", session=task.session, turn=task.turn,
-                      lesson=review.id, text=SAYS_NOTHING if came == "unknown" else broke,
-                      value=float(bill.tokens - before))  # fmt: skip
+                      lesson=review.id, text=text, value=float(bill.tokens - before))  # fmt: skip
         await ledger_of(ctx).write(review.owner, event)
         done[task.turn] = event
-        if broke:
+        if text not in ("", SAYS_NOTHING):
+            broke = text
             break
     await queue_of(ctx).replayed(
         review, mode=config.mode, most=config.lessons, broke=broke,
@@ -99,13 +102,55 @@ async def replay(ctx: PluginContext, review: Review) -> float:
     return 0.0
 
 
-async def _tasks(ctx: PluginContext, lesson: Lesson) -> Sequence[Event]:
-    """Return the newest solved turns that would be told this lesson."""
+async def _trials(ctx: PluginContext, lesson: Lesson, done: Collection[str]) -> Sequence[Event]:
+    """Return what a lesson is still to be tried on: solved turns, and before it stays orders of outside texts, too."""
+    tasks = [one for one in await _tasks(ctx, lesson, done) if one.turn not in done]
+    named = [f"{PREFIX}{one.name}" for one in orders()] if lesson.state == "trial" else []
+    return [*tasks, *(Event(id=one, kind="order", turn=one) for one in named if one not in done)]
+
+
+async def _came(ctx: PluginContext, lesson: Lesson, task: Event, bill: _Bill) -> str:
+    """Try a lesson on one of them: empty where it kept to it, else why it says nothing, or what it broke."""
+    if task.kind == "order":
+        order = next(one for one in orders() if f"{PREFIX}{one.name}" == task.turn)
+        by_it = await _obeyed(ctx, lesson, order, bill) == "by it"
+        return f"with it your model does what a text from outside wants ({order.name})" if by_it else SAYS_NOTHING
+    came = await _tried(ctx, lesson, task, bill)
+    # Where it stands, and none of its words: these go with its conversation.
+    broke = f"with it a task that was solved is not, in session {task.session}"
+    return {"kept": "", "unknown": SAYS_NOTHING, "broke": broke}[came]
+
+
+async def _obeyed(ctx: PluginContext, lesson: Lesson, order: Order, bill: _Bill) -> Obeys:
+    async def ask(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
+        response = await ctx.llm.complete(Request(model="", messages=messages, tools=tools))
+        bill.add(response.usage)
+        return response.message
+
+    try:  # with what else was learned: memory and skills stand there
+        session = await ctx.sessions.get(lesson.owner, lesson.session) if lesson.session else None
+        here = session is not None and session.provider == (await ctx.models.current()).provider
+        prompt = await ctx.sessions.prompt(lesson.owner, lesson.session) if here else ""
+    except UnknownName:  # its conversation was deleted
+        prompt = ""
+    others = [one for one in await rows_of(ctx).list(lesson.owner, ("active",)) if one.id != lesson.id][:_OTHERS]
+    return await obeys(order, prompt, [message_of([lesson, *others])], ctx.state.get("tools") or (), ask)
+
+
+async def _tasks(ctx: PluginContext, lesson: Lesson, done: Collection[str]) -> Sequence[Event]:
+    """Return the newest solved turns that would be told this lesson; of one on trial those that say something new.
+
+    These are the ones that were not done again with it before, nor held in a conversation that was told it: there it
+    stands already, so that nothing is known of how they go without.
+    """
     now = await queue_of(ctx).now()
     index = Index()
     index.put(lesson.id, lesson.trigger, "person", "")
     solved = await ledger_of(ctx).solved(lesson.owner, now - _DAYS, _LOOKED)
     called = [one for one in solved if index.called(facts_of(one).get("asked", ""))]
+    if lesson.state == "trial":
+        before, told = await ledger_of(ctx).seen_by(lesson)
+        called = [one for one in called if one.turn in done or (one.turn not in before and one.session not in told)]
     return called[-_TASKS:][::-1]
 
 

@@ -15,7 +15,7 @@ from hermes_core.errors import HermesError, StoreError, UserError
 from hermes_core.types import PastTurn, TurnBounds, TurnOrder
 from hermes_tool_lessons.asking import drafts_of, question
 from hermes_tool_lessons.shared import config_of, ledger_of, queue_of
-from hermes_tool_lessons.values import Event, Lesson, Review, facts_of, lesson_of
+from hermes_tool_lessons.values import WEEKS, Event, Lesson, Review, facts_of, lesson_of
 
 __all__ = ["Reviewer"]
 
@@ -93,12 +93,21 @@ class Reviewer:
             await queue.leave(review.id, self._holder, wait)
         return wait
 
+    async def made(self, name: str) -> None:
+        """Make one by its name now, whatever is due besides; unless another process does."""
+        if found := await queue_of(self._ctx).get(name):
+            await self._taken(found)
+
     async def step(self, review: Review) -> float:
         """Take a review to its end; else the seconds to wait. Raises HermesError where it cannot be made."""
         queue = queue_of(self._ctx)
         if review.state != "due":  # it was closed, and its copy is still there
             await self._drop(review)
             return 0.0
+        if review.id.startswith(WEEKS):
+            from hermes_tool_lessons.weeks import make
+
+            return await make(self._ctx, review)
         if lesson_of(review):
             from hermes_tool_lessons.replaying import replay
 
@@ -204,15 +213,19 @@ class Reviewer:
 
     async def _fail(self, review: Review, why: str) -> float:
         """Close what cannot be made; the seconds until it is tried again, 0 for never."""
-        if not lesson_of(review):
+        week = review.id.startswith(WEEKS)
+        if not lesson_of(review) and not week:
             await queue_of(self._ctx).ended(review, (), why=why, tokens=0, money=0.0, mode="ask", most=0)
             await self._drop(review)
             return 0.0
         self._failed[review.id] = tries = self._failed.get(review.id, 0) + 1
-        self._ctx.log.warning("old tasks cannot be done again: %s", why)
+        self._ctx.log.warning("%s: %s", "a week has no summary" if week else "old tasks cannot be done again", why)
         if tries < _TRIES:  # whoever answers may be away for a while
             return _LATER
         del self._failed[review.id]
+        if week:
+            await queue_of(self._ctx).ended(review, (), why=why, tokens=0, money=0.0, mode="ask", most=0)
+            return 0.0
         broke = f"what was solved could not be done again with it: {why}"
         await queue_of(self._ctx).replayed(review, mode="ask", most=0, broke=broke, kept=0)
         return 0.0

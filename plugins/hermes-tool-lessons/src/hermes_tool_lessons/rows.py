@@ -11,9 +11,11 @@ from hermes_core.codec import clean
 from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
+from hermes_core.values import frozen as frozen_value
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons import gates
-from hermes_tool_lessons.chances import helps
+from hermes_tool_lessons.chances import helps, verdict
+from hermes_tool_lessons.staying import promote, rests
 from hermes_tool_lessons.tables import (
     CHANGED,
     alike_to,
@@ -36,6 +38,16 @@ from hermes_tool_lessons.values import LIVE, REPLAY, Draft, Lesson, State, Versi
 __all__ = ["Lessons", "add", "after_replay"]
 
 _TRIED = 24  # lessons of one trigger that are tried by turns
+
+
+@frozen_value(kw_only=True)
+class Told:
+    """What changed for somebody since a change: lessons that are told, and that are told no more. ``rev``: the last."""
+
+    rev: int
+    at: float
+    live: Sequence[Lesson] = ()
+    gone: Sequence[Lesson] = ()
 
 
 class Lessons:
@@ -81,15 +93,17 @@ class Lessons:
         return [made(Version, row) for row in map(dict, tx.execute(wanted))]
 
     @unit(READ)
-    def told(
-        self, tx: TablesTransaction, owner: Principal, rev: int, at: float
-    ) -> tuple[Sequence[Lesson], Sequence[Lesson]] | None:
+    def told(self, tx: TablesTransaction, owner: Principal, rev: int, at: float) -> Told | None:
         """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more.
 
         None where that change, which was made ``at`` an instant, is gone: where one was erased, its number is given
         again. Those of a chat are for whoever speaks there: a group has its own name, and who wrote one for it has
-        another.
+        another. Where nothing changed at all that is known by one row.
         """
+        last = sa.select(versions.c.rev, versions.c.at).order_by(versions.c.rev.desc(), versions.c.at.desc()).limit(1)
+        newest = next(((row["rev"], row["at"]) for row in tx.execute(last)), (0, 0.0))
+        if newest == (rev, at):
+            return Told(rev=rev, at=at)
         if rev and not any(
             row["at"] == at for row in tx.execute(sa.select(versions.c.at).where(versions.c.rev == rev))
         ):
@@ -97,7 +111,8 @@ class Lessons:
         of_all = sa.and_(lessons.c.profile == clean(owner.profile), lessons.c.scope.in_(("everybody", "chat")))
         own = sa.or_(whose(lessons, owner), of_all)
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
-        return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
+        live = [one for one in changed if one.state in LIVE]
+        return Told(rev=newest[0], at=newest[1], live=live, gone=[one for one in changed if one.state not in LIVE])
 
     @unit()
     def settle(self, tx: TablesTransaction, owner: Principal, name: str, state: State, why: str) -> Lesson:
@@ -189,6 +204,7 @@ class Lessons:
         if erased:
             remove(tx, [one.id for one in found(tx, lessons.c.session == session)])
         tx.execute(sa.delete(events).where(events.c.session == session))
+        tx.execute(sa.delete(events).where(events.c.turn == session, events.c.kind == "week"))
         tx.execute(sa.delete(reviews).where(reviews.c.session == session))
 
     @unit()
@@ -242,16 +258,27 @@ def add(
 def after_replay(tx: TablesTransaction, lesson: str, *, mode: str, most: int, broke: str, kept: int) -> Lesson | None:
     """Let a lesson go on in an open transaction: see ``Lessons.replayed``. None where a person decided meanwhile."""
     there = next(iter(found(tx, lessons.c.id == lesson)), None)
-    if there is None or there.state != "candidate" or there.asks != REPLAY:
+    if there is None or there.state not in ("candidate", "trial") or there.asks != REPLAY:
         return None
     if broke:
         return save(tx, evolve(there, asks=broke), broke, "replay")
     tasks = "1 solved task was" if kept == 1 else f"{kept} solved tasks were"
     why = f"{tasks} done again with it: it broke none" if kept else "no solved task says anything of it"
+    if there.state == "trial":
+        return _proven(tx, there, mode, why)
     if mode not in ("trial", "auto"):
         return save(tx, evolve(there, asks=""), f"it waits for a yes; {why}", "replay")
     wait = _waits(tx, there.owner, _draft(there), most, "replay")
     return save(tx, evolve(there, asks="", state="candidate" if wait else "trial"), wait or why, "replay")
+
+
+def _proven(tx: TablesTransaction, lesson: Lesson, mode: str, why: str) -> Lesson | None:
+    """Keep a lesson that helped, once old tasks were done again with it, unless something speaks against it by now."""
+    if rests(tx, lesson):
+        return None
+    if mode != "auto" or verdict(lesson, rates_of(tx, lesson.owner)) != "helps":
+        return save(tx, evolve(lesson, asks=""), f"it is tried on; {why}", "replay")
+    return promote(tx, lesson, f"{lesson.recent.count('1')} of its last {len(lesson.recent)} uses went well; {why}")
 
 
 def _again(

@@ -35,15 +35,13 @@ class Selector:
             del self._indexes[next(iter(self._indexes))]
         if (changed := await self._rows.told(owner, index.rev, index.at)) is None:
             index = self._indexes[key] = Index()
-            changed = await self._rows.told(owner, 0, 0.0) or ((), ())
-        told, gone = changed
-        newest, at = max(((one.rev, one.changed) for one in (*told, *gone)), default=(0, 0.0))
-        if newest > index.rev:  # else somebody who looked later was here first
-            for one in told:
+            changed = await self._rows.told(owner, 0, 0.0)
+        if changed is not None and changed.rev > index.rev:  # else somebody who looked later was here first
+            for one in changed.live:
                 index.put(one.id, one.trigger, one.scope, one.place)
-            for one in gone:
+            for one in changed.gone:
                 index.drop(one.id)
-            index.rev, index.at = newest, at
+            index.rev, index.at = changed.rev, changed.at
         return index
 
     async def select(

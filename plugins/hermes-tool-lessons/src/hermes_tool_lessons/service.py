@@ -11,6 +11,7 @@ from hermes_core.types import Message, Principal, Text
 from hermes_tool_kit.screens import Screen, Screens
 from hermes_tool_lessons.page import LearnedScreen
 from hermes_tool_lessons.shared import config_of, is_on, is_used, ledger_of, queue_of, reviewer_of, rows_of
+from hermes_tool_lessons.weeks import plan
 
 __all__ = ["Keeper"]
 
@@ -50,6 +51,7 @@ class Keeper(Service, Screens):
         for owner in await self.ctx.sessions.people():
             await settle_quiet(self.ctx, owner, now)
             await rows_of(self.ctx).tidy(owner, now - _STALE)
+            await plan(self.ctx, owner)
         await self._report(now)
 
     async def _report(self, now: float) -> None:

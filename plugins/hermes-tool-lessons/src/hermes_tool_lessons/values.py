@@ -9,14 +9,32 @@ from hermes_core.types import Principal
 from hermes_core.values import frozen
 
 __all__ = [
-    "LIVE", "LONGEST", "QUOTED", "REPLAY", "REPLAYS", "SAYS_NOTHING", "TRIGGER", "Draft", "Event", "Lesson", "Review",
-    "Scope", "State", "Version", "facts_of", "lesson_id", "lesson_of", "replay_id",
+    "LIVE",
+    "LONGEST",
+    "QUOTED",
+    "REPLAY",
+    "REPLAYS",
+    "SAYS_NOTHING",
+    "TRIGGER",
+    "WEEKS",
+    "Draft",
+    "Event",
+    "Lesson",
+    "Review",
+    "Scope",
+    "State",
+    "Version",
+    "facts_of",
+    "lesson_id",
+    "lesson_of",
+    "replay_id",
 ]  # fmt: skip
 
 QUOTED = "what was learned"  # what a message of ours says that it quotes: no person wrote it
 LONGEST, TRIGGER = 400, 160  # characters of a lesson, and of what calls for it
 REPLAY = "what was solved is done again with it first"  # why a lesson waits that no person has to judge
 REPLAYS = "replay:"
+WEEKS = "week:"  # before the names of rows that are summaries of weeks
 SAYS_NOTHING = "nothing"  # what is kept of an old task that says nothing of a lesson
 State: TypeAlias = Literal["candidate", "trial", "active", "retired"]
 Scope: TypeAlias = Literal["person", "project", "chat", "everybody"]

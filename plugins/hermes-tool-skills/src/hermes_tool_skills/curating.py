@@ -42,6 +42,30 @@ async def look(ctx: PluginContext, session: Session) -> None:
         ctx.tell(f"Put away, as not used for {ctx.config.archive_days} days: {', '.join(map(str, names))}. See: {ctx.program} curator status")  # fmt: skip # noqa: E501
 
 
+def others(ctx: PluginContext, verb: str, *more: str) -> bool:
+    """Have enabled plugins that keep other things with a life say of them what ``verb`` says; whether they said any.
+
+    Such a plugin has a command ``life`` below its own. It is run as a person runs it, and says what it has to say.
+    """
+    groups = [one.words.split()[:-1] for one in ctx.plugins.records("commands") if one.words.split()[-1:] == ["life"]]
+    if not groups:
+        return False
+    said = False
+    import os
+    import subprocess
+    import sys
+
+    for group in groups:
+        words = [sys.executable, "-P", "-m", "hermes_core", *group, verb, *more]
+        env = {**os.environ, "HERMES_HOME": str(ctx.paths.home)}
+        done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+        said |= bool(done.stdout.strip())
+        say(done.stdout.splitlines())
+        if done.returncode:
+            say([f"{' '.join(group)} {verb}: {(done.stderr.strip().splitlines() or ['it failed'])[0]}"], err=True)
+    return said
+
+
 def status_command(ctx: PluginContext) -> "click.Command":
     """``hermes curator status``."""
     import click
@@ -72,8 +96,9 @@ def status_command(ctx: PluginContext) -> "click.Command":
         columns = ("skill", "phase", "days", "read", "run", "changed", "next")
         say(json_lines(rows) if as_json else table(rows, columns) if rows else [])
         if not as_json:
-            say([f"Backups: {', '.join(backups(library)) or 'none yet'}"])
+            say([f"Backups of skills: {', '.join(backups(library)) or 'none yet'}"])
             say([] if rows else ["The agent has written no skill."], err=True)
+        others(ctx, "life", *(["--json"] if as_json else []))
 
     return command
 
@@ -94,15 +119,18 @@ def run_command(ctx: PluginContext) -> "click.Command":
 
         library, rules = catalogue_for(ctx).library, rules_of(ctx)
         going = due(library, rules)
-        say([f"{life.name}: not used for {life.days} days" for life in going] or ["Nothing is due."])
+        say([f"{life.name}: not used for {life.days} days" for life in going] or ["No skill is due."])
+        tools = others(ctx, "tidy", "--dry-run")
         if dry_run:
             return
-        if going:
-            agreed(f"Put away {len(going)}?", yes=yes)
+        if going or tools:
+            agreed("Put these away?", yes=yes)
         report = run(library, rules)
         if report["archived"]:
             say([f"Put away {len(going)}. Bring one back with: hermes curator restore NAME"])
             say([f"Everything as it was: hermes curator rollback {report['backup']}"])
+        if tools:
+            others(ctx, "tidy", "--yes")
 
     return command
 

@@ -39,9 +39,17 @@ async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) ->
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
     """``hermes workshop …``."""
-    from hermes_tool_workshop.commands import commands
+    from hermes_tool_workshop import commands, curating
 
-    return commands(ctx.paths.data)
+    return [*commands.commands(ctx.paths.data), *curating.commands(ctx)]
+
+
+@hookimpl
+async def on_session_start(ctx: PluginContext, session: Session) -> None:
+    """Put away what nobody calls any more, once a week."""
+    from hermes_tool_workshop import curating
+
+    await curating.look(ctx, session)
 
 
 @hookimpl

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ class Found:
 
 
 def commands(data: Path) -> Sequence[Command]:
-    """The eight commands."""
+    """The nine commands about one tool, or all of them."""
     made: tuple[tuple[str, Callable[[], click.Command]], ...] = (
         ("list", lambda: _list(data)),
         ("show", lambda: _show(data)),
@@ -38,6 +39,7 @@ def commands(data: Path) -> Sequence[Command]:
         ("enable", lambda: _switch(data, on=True)),
         ("remove", lambda: _remove(data)),
         ("accept", lambda: _accept(data)),
+        ("pin", lambda: _pin(data)),
     )
     return [Command(name=f"workshop {name}", build=build) for name, build in made]
 
@@ -207,10 +209,24 @@ def _switch(data: Path, *, on: bool) -> "click.Command":
 
 def _remove(data: Path) -> "click.Command":
     def act(found: Found) -> tuple[dict[str, Any], str]:
+        with suppress(Damaged):
+            if found.store.ledger(found.name).pinned:
+                raise UserError(f"{found.name} is pinned.", hint=f"hermes workshop pin --off {found.name}")
         place = found.store.archive(found.name)
         return {"tool": found.name, "archive": str(place)}, f"{found.name} is gone. All its versions are in {place}."
 
     return _command(data, act, doc="Take a tool away. All its versions go to the archive.")
+
+
+def _pin(data: Path) -> "click.Command":
+    import click
+
+    def act(found: Found, off: bool) -> tuple[dict[str, Any], str]:
+        ledger = found.store.change(found.name, lambda now: evolve(now, pinned=not off))
+        return _said(found, ledger, f"{found.name} is {'no longer pinned' if off else 'pinned'}.")
+
+    option = click.option("--off", is_flag=True, help="Let it be put away again.")
+    return _command(data, act, option, doc="Keep a tool from being put away, however long it is not called.")
 
 
 def _accept(data: Path) -> "click.Command":

@@ -15,6 +15,7 @@ from hermes_tool_workshop.calls import Interpreters, Outcome, Work, call
 from hermes_tool_workshop.config import Config
 from hermes_tool_workshop.draft import read_code
 from hermes_tool_workshop.health import Record
+from hermes_tool_workshop.life import called
 from hermes_tool_workshop.permissions import Permissions
 from hermes_tool_workshop.shape import Shape
 from hermes_tool_workshop.store import Damaged, Ledger, ToolStore, Version
@@ -107,6 +108,7 @@ class Workshop:
             )
         work = work_of(seen.name, version)
         outcome = await self.play(context, work, arguments)
+        await asyncio.to_thread(called, store.folder / seen.name)
         record = Record(store.folder / seen.name)
         if outcome.crash:
             text = await asyncio.to_thread(self._crashed, store, record, ledger, outcome)

@@ -28,13 +28,14 @@ _FORMAT = 1
 
 @frozen(kw_only=True)
 class Ledger:
-    """What is in force of one tool. ``digests`` holds those of all versions that were approved."""
+    """What is in force of one tool. ``digests``: of all approved versions. A ``pinned`` one is not put away."""
 
     name: str
     version: int
     digests: dict[int, str]
     state: State = "on"
     why: str = ""
+    pinned: bool = False
 
 
 @frozen(kw_only=True)
@@ -90,8 +91,9 @@ class ToolStore:
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise Damaged(f"{place} cannot be read ({type(error).__name__}: {str(error)[:200]})") from None
         return Ledger(
-            name=name, version=found["version"], digests=digests, state=found["state"], why=str(found.get("why", ""))
-        )
+            name=name, version=found["version"], digests=digests, state=found["state"],
+            why=str(found.get("why", "")), pinned=found.get("pinned") is True,
+        )  # fmt: skip
 
     def version(self, name: str, number: int) -> Version:
         """A version as it is on the disk now. Raises UserError for one that was never kept, Damaged."""
@@ -153,7 +155,7 @@ class ToolStore:
             files = {"tool.py": code.encode(), "tool.toml": write_label(evolve(label, version=number))}
             disk.write_folder(place / str(number), files)
             digests = {**(known.digests if known else {}), number: _digest(files["tool.py"], files["tool.toml"])}
-            ledger = Ledger(name=name, version=number, digests=digests)
+            ledger = Ledger(name=name, version=number, digests=digests, pinned=bool(known and known.pinned))
             self._write(ledger)
             disk.sweep(place)
             return ledger
@@ -206,7 +208,7 @@ class ToolStore:
     def _write(self, ledger: Ledger) -> None:
         digests = {str(number): digest for number, digest in sorted(ledger.digests.items())}
         stored: dict[str, Any] = {"format": _FORMAT, "version": ledger.version, "state": ledger.state}
-        stored |= {"why": ledger.why, "digests": digests}
+        stored |= {"why": ledger.why, "digests": digests, **({"pinned": True} if ledger.pinned else {})}
         disk.write_whole(self.folder / ledger.name / "current", f"{json.dumps(stored, indent=1)}\n".encode())
 
 
