@@ -47,9 +47,19 @@ class Messages(Mailbox):
         return await self._shown((await self._found(owner, target, session))[0])
 
     async def send(
-        self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
+        self,
+        owner: Principal,
+        target: str,
+        message: Message,
+        session: Session | None = None,
+        key: str = "",
+        *,
+        goes_on: tuple[str, str] | None = None,
     ) -> Sequence[Target]:
-        """Write a message down to be sent; to which chats. Raises UnknownName, UserError."""
+        """Write a message down to be sent; to which chats. Raises UnknownName, UserError.
+
+        ``goes_on``: answers to it go on in the ``session``; its topic, and how a thread for that is called.
+        """
         outlet = await self._outlet(owner, target)
         chats, origin = ([], None) if outlet else await self._found(owner, target, session)
         message = evolve(message, untrusted=message.untrusted or bool(session and session.untrusted))
@@ -76,8 +86,14 @@ class Messages(Mailbox):
                 turn_id=session.turn if session else "",
                 unasked=ordered,
             )
+            if goes_on:
+                topic, name = goes_on
+                outgoing = evolve(outgoing, opens="" if chat.thread else name)
             if told:
-                await self._ctx.host.turns.tell(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
+                store = await (rows.threads.sending(outgoing, topic) if goes_on else rows.outbox.sending([outgoing]))
+                await self._ctx.host.turns.tell(there, outgoing.key, told, store)
+            elif goes_on:
+                await rows.threads.send(outgoing, topic)
             else:
                 await rows.outbox.send_later(outgoing)
         return await self._shown(chats)
