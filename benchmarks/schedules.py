@@ -1,8 +1,8 @@
 """Schedules with many jobs and runs in the store: ``benchmarks/schedules.py [--jobs N] [--runs N] [--seconds N]``.
 
 Prints one JSON object: how late due jobs begin, against how late a bare ``asyncio.sleep`` to the same instant is in the
-same run; and what a scheduler costs that has nothing to do, in time of a processor and in memory, against the same kernel
-without one.
+same run; and what a scheduler costs that has nothing to do, in time of a processor and in memory, against the same
+kernel without one.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def job(number: int, now: float, at: float) -> Job:
 
 
 async def fill(ctx: Any, many: int, past: int) -> list[float]:
-    """Put jobs into the store, and what became of ``past`` instants: most are due tomorrow, a few soon; these instants."""
+    """Put jobs into the store, most due tomorrow and a few soon, and ``past`` instants that are over; when the few are."""
     import sqlalchemy as sa
 
     now = float(int(time.time()))
@@ -45,11 +45,11 @@ async def fill(ctx: Any, many: int, past: int) -> list[float]:
     made += [evolve(job(many + number, now, at), schedule="1d", anchor=at - 86_400) for number, at in enumerate(soon)]
     rows = [{**asdict(one, recurse=False), "options": json.dumps(asdict(Options()))} for one in made]
     await ctx.store.transact(lambda tx: tx.execute(sa.insert(jobs), rows))
-    over = [
-        {**asdict(Run(id=f"{made[number % len(made)].id}@{number}", job=made[number % len(made)].id, person="owner",
-                      due=now - number - 1, state="done", created=now - number - 1, answer="Fine. " * 20)), "outside": 0}
-        for number in range(past)
-    ]  # fmt: skip
+    over = []
+    for number in range(past):
+        of, when = made[number % len(made)].id, now - number - 1
+        run = Run(id=f"{of}@{number}", job=of, person="owner", due=when, created=when, state="done", answer="Fine. ")
+        over.append({**asdict(run), "outside": 0})
     await ctx.store.transact(lambda tx: over and tx.execute(sa.insert(runs), over))
     return soon
 
