@@ -36,7 +36,7 @@ def job(number: int, now: float, at: float) -> Job:
 
 
 async def fill(ctx: Any, many: int, past: int) -> list[float]:
-    """Put jobs into the store, most due tomorrow and a few soon, and ``past`` instants that are over; when the few are."""
+    """Put jobs into the store, a few of them due soon, and ``past`` instants that are over; when those few are due."""
     import sqlalchemy as sa
 
     now = float(int(time.time()))
