@@ -9,9 +9,9 @@ from hermes_core.errors import Undeliverable, UserError
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Chat, Envelope, Feature, Message, Principal, Sent, Session, Text
 from hermes_platform_gateway.conversations import Conversations
+from hermes_platform_gateway.messages import Messages
 from hermes_platform_gateway.outward.sender import Sender
 from hermes_platform_gateway.people.access import Access
-from hermes_platform_gateway.threads import ThreadService
 
 ME, HANA = Principal(), Principal(person="hana")
 
@@ -42,7 +42,7 @@ class World:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.ctx = bench, context_of(bench)
-        self.service = ThreadService(self.ctx)
+        self.messages = Messages(self.ctx)
 
     def heard(self, text: str, chat: str = "42", **more: Any) -> Envelope:
         message = Message(role="user", parts=(Text(text=text),))
@@ -60,7 +60,7 @@ class World:
         session = await self.ctx.turns.take_up(owner=ME)
         await self.ctx.host.turns.keep(session)
         said = Message(role="assistant", parts=(Text(text=f"**{name}** (08:00)\n\n{text}"),))
-        await self.service.carry_on(
+        await self.messages.carry_on(
             ME, f"telegram:{to}", said, session, topic=f"cron:{name}", name=name, key=f"{session.id}"
         )
         return session

@@ -9,12 +9,8 @@ from hermes_core.types import Command, Migration, SlashCommand
 if TYPE_CHECKING:
     from hermes_core.brokers import Mailbox
     from hermes_core.context import PluginContext
-    from hermes_core.kinds import Service
 
-__all__ = [
-    "register_cli_commands", "register_mailboxes", "register_migrations", "register_services",
-    "register_slash_commands",
-]  # fmt: skip
+__all__ = ["register_cli_commands", "register_mailboxes", "register_migrations", "register_slash_commands"]
 
 
 @hookimpl
@@ -39,14 +35,6 @@ def register_mailboxes(ctx: "PluginContext") -> "Iterable[Mailbox]":
     from hermes_platform_gateway.messages import Messages
 
     return [Messages(ctx)]
-
-
-@hookimpl
-def register_services(ctx: "PluginContext") -> "Iterable[Service]":
-    """Messages that are gone on with in threads."""
-    from hermes_platform_gateway.threads import ThreadService
-
-    return [ThreadService(ctx)]
 
 
 @hookimpl

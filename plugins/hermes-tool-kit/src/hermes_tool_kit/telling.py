@@ -1,8 +1,8 @@
 """What services of plugins tell one another: what happened, messages for places that are no chats, or to go on with.
 
-A service is one of ``register_services``. One that is also ``Announces`` says what happened in its own rows, one that
-is also ``Outlets`` takes messages, and one that is also ``Continues`` those that are gone on with. Whoever wants them
-has ``host.serve``, and asks for all there are: nobody knows who that is.
+A service is one of ``register_services``. One that is also ``Announces`` says what happened in its own rows, and one
+that is also ``Outlets`` takes messages. A mailbox that is also ``Continues`` takes those that are gone on with. Whoever
+wants them has ``host.serve``, and asks for all there are: nobody knows who that is.
 """
 
 from abc import ABC, abstractmethod
@@ -66,7 +66,7 @@ class Outlets(ABC):
 
 
 class Continues(ABC):
-    """A service that sends to chats what is gone on with there, in the session that it came of."""
+    """A mailbox that sends to chats what is gone on with there, in the session that it came of."""
 
     @abstractmethod
     async def carry_on(
@@ -91,7 +91,8 @@ def sending(ctx: "PluginContext") -> Mapping[str, Outlets]:
 
 def continuing(ctx: "PluginContext") -> Continues | None:
     """Return what sends messages that are gone on with, if anything does here. Needs ``host.serve``."""
-    return next((one for one in _services(ctx).values() if isinstance(one, Continues)), None)
+    found, _ = ctx.host.contributed("mailboxes", ctx.plugins.offered("mailboxes"))
+    return next((one for one in found.values() if isinstance(one, Continues)), None)
 
 
 def _services(ctx: "PluginContext") -> Mapping[str, object]:

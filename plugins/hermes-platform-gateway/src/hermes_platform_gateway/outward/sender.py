@@ -125,6 +125,7 @@ class Sender:
         try:
             if now - self._pruned > _HOUR:
                 await self.outbox.prune_outbox(now - KEPT)
+                await rows_of(self._ctx).threads.forget()
                 await end_drafts(self._ctx, *who, said("(no answer)"), now - _MINUTE)
                 self._pruned = now
             full = len(busy) >= self._most
