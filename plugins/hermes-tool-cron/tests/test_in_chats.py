@@ -1,4 +1,4 @@
-"""A job whose results are gone on with: a real gateway's outbox, and the conversation that an answer to it is said in."""
+"""A job whose results are gone on with: a real gateway's outbox, and in which conversation an answer is said."""
 
 from gateway_house import context_of, rows_of
 
