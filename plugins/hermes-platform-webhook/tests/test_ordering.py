@@ -1,5 +1,6 @@
 """What becomes of what was accepted: one turn or one message each, within bounds, for whom it is."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from attrs import evolve
 
 from hermes_core.codec import plain_text
 from hermes_core.types import Rights
+from hermes_platform_webhook import ordering
 from hermes_platform_webhook.config import Config
 from hermes_platform_webhook.ordering import Ordering, message_of
 from hermes_platform_webhook.values import Delivery, Subscription
@@ -122,3 +124,21 @@ class TestPace:
             await home.service.round()
         assert len(home.turns.ordered) == 3
         assert sorted(one.route for one in await home.log() if one.state == "waiting") == ["ci", "ci"]
+
+
+async def test_the_turns_of_a_flood_do_not_begin_all_at_once_and_messages_do(
+    home: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(ordering, "time", SimpleNamespace(monotonic=lambda: now))
+    await home.subscribe()
+    await home.subscribe("told", direct=True, deliver="pager")
+    for number in range(8):
+        await home.post({"a": number}, delivery=f"d-{number}")
+        await home.post({"a": number}, delivery=f"d-{number}", to="told")
+    await home.service.round()
+    await home.service.round()
+    assert (len(home.turns.ordered), len(home.chats.sent)) == (3, 8)
+    now += 6
+    await home.service.round()
+    assert len(home.turns.ordered) == 6

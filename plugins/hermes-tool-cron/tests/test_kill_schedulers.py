@@ -98,6 +98,8 @@ def test_two_schedulers_are_killed(tmp_path, request):
 
 
 @pytest.mark.real
+@pytest.mark.long
+@pytest.mark.timeout(3600)  # with as many --kills as one has the patience for
 def test_two_schedulers_on_a_server_are_killed(tmp_path, request, database_url):
     kills = request.config.getoption("kills")
     assert judge(tmp_path, killed(tmp_path, kills, database_url), kills)["done"] > 3

@@ -71,6 +71,7 @@ def test_a_goal_whose_processes_are_killed_loses_no_turn_and_has_none_twice(tmp_
 
 
 @pytest.mark.real
-@pytest.mark.timeout(300)
+@pytest.mark.long
+@pytest.mark.timeout(3600)  # with as many --kills as one has the patience for
 def test_a_goal_on_a_server_whose_processes_are_killed_loses_no_turn(tmp_path, request, database_url):
     killed(tmp_path, request.config.getoption("kills"), database_url)

@@ -10,11 +10,12 @@ from attrs import evolve
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, ScriptedProvider, serve
-from hermes_core.types import Principal, Session, Text, ToolResult, TurnBounds, TurnOrder
+from hermes_core.types import Principal, Session, Speaker, Text, ToolResult, TurnBounds, TurnOrder
 from hermes_tool_kanban import actions
 from hermes_tool_kanban.actions import Door
 from hermes_tool_kanban.boards_route import boards_route
 from hermes_tool_kanban.briefing import system_of
+from hermes_tool_kanban.chats import ChatDoor
 from hermes_tool_kanban.decompose import make, propose, read
 from hermes_tool_kanban.dispatcher import Dispatcher
 from hermes_tool_kanban.picture import columns_of, picture
@@ -445,6 +446,40 @@ async def test_a_group_has_no_board(house):
     ctx, _ = house()
     with pytest.raises(UserError, match="belong to one person"):
         Door.of(ctx, Session(id="s", origin="telegram", owner=Principal(person="telegram#-100")))
+
+
+@pytest.mark.parametrize(
+    ("speaker", "sees", "works"),
+    [
+        (Speaker(person="mia"), True, True),
+        (Speaker(person="mia", role="guest"), True, False),
+        (Speaker(person="mia", named=False), True, False),
+        (Speaker(person="mia", role="blocked"), False, False),
+    ],
+    ids=["member", "guest", "not named", "blocked"],
+)
+async def test_what_somebody_may_do_on_a_board_of_a_chat(house, hermes, speaker, sees, works):
+    hermes.tmp_plugin("hermes_tool_roles")
+    ctx, _ = house()
+    group = Principal(person="telegram#-100")
+    there = ChatDoor(ctx, group, Session(id="s", origin="telegram", owner=group), speaker, admin=False)
+    if not sees:
+        with pytest.raises(UserError):
+            await there.admit()
+        return
+    await there.admit()
+    assert there.outside is not works
+    assert not there.is_owner
+    await there.allow("list")
+    await there.allow("comment")
+    for verb in ("add", "claim", "done", "assign", "approve"):
+        if works:
+            await there.allow(verb)
+        else:
+            with pytest.raises(UserError, match="Guests see"):
+                await there.allow(verb)
+    with pytest.raises(UserError):
+        await there.allow("switch")
 
 
 async def test_options_that_cannot_be_kept_are_refused(house):

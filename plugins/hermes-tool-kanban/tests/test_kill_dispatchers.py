@@ -81,6 +81,7 @@ def test_two_dispatchers_are_killed(tmp_path, request):
 
 
 @pytest.mark.real
-@pytest.mark.timeout(500)
+@pytest.mark.long
+@pytest.mark.timeout(3600)  # with as many --kills as one has the patience for
 def test_two_dispatchers_on_a_server_are_killed(tmp_path, request, database_url):
     judge(tmp_path, killed(tmp_path, request.config.getoption("kills"), database_url), database_url)

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
 
 from attrs import evolve
 from starlette.datastructures import Headers, MutableHeaders
@@ -173,6 +174,7 @@ class Guard:
         return person
 
 
+@lru_cache(maxsize=256)  # each request asks of the same few
 def is_loopback(host: str) -> bool:
     """Whether an address or name reaches only this machine."""
     if host == "localhost" or host.endswith(".localhost"):

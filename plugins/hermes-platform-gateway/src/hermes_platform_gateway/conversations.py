@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from attrs import evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UnknownName
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Platform
 from hermes_core.platforms import ChannelSettings
 from hermes_core.types import Chat, Envelope, Feature, Principal, Session, Text
@@ -117,11 +117,26 @@ class Conversations:
 
     async def find(self, envelope: Envelope, access: Access) -> ChatConversation:
         """The conversation a message belongs to; a new one where there was none, or the last one is over."""
+        if going := await self._goes_on(envelope, access.principal):
+            key = f"{session_key(envelope, access.principal, shared=False)}:{going}"
+            return await self._found(envelope, access, access.principal, key, going)
         config = self._config
         alone = config.thread_sessions_per_user if envelope.thread else config.group_sessions_per_user
         shared = envelope.kind != "dm" and not alone
         owner = access.owner(envelope, shared=shared)
-        key = session_key(envelope, owner, shared=shared)
+        return await self._found(envelope, access, owner, session_key(envelope, owner, shared=shared))
+
+    async def _goes_on(self, envelope: Envelope, person: Principal) -> str:
+        """The session of their own that a message of a person goes on in: what it answers is of that one."""
+        going = await rows_of(self._ctx).threads.session(person, envelope)
+        with contextlib.suppress(UserError):  # it was deleted since
+            return (await self._ctx.sessions.get(person, going)).id if going else ""
+        return ""
+
+    async def _found(
+        self, envelope: Envelope, access: Access, owner: Principal, key: str, going: str = ""
+    ) -> ChatConversation:
+        """The conversation of a key, which begins in the session ``going`` where it is given."""
         lock = self._finding.setdefault(key, asyncio.Lock())
         async with lock:
             routes = rows_of(self._ctx).routes
@@ -135,6 +150,8 @@ class Conversations:
                 await found.switch()
             elif route:
                 await routes.used(key)
+            elif going:
+                await found.switch(going)
             await found.take_up()
         return found
 

@@ -22,12 +22,12 @@ from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import is_order_of, rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 from hermes_platform_gateway.targets import is_chats, resolve
-from hermes_tool_kit.telling import Outlets, sending
+from hermes_tool_kit.telling import Continues, Outlets, sending
 
 __all__ = ["Messages"]
 
 
-class Messages(Mailbox):
+class Messages(Mailbox, Continues):
     """What a kernel sends to chats. They need not be served here, or now: what is written down waits."""
 
     name = "gateway"
@@ -47,9 +47,30 @@ class Messages(Mailbox):
         return await self._shown((await self._found(owner, target, session))[0])
 
     async def send(
-        self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
+        self,
+        owner: Principal,
+        target: str,
+        message: Message,
+        session: Session | None = None,
+        key: str = "",
     ) -> Sequence[Target]:
         """Write a message down to be sent; to which chats. Raises UnknownName, UserError."""
+        return await self._send(owner, target, message, session, key)
+
+    async def carry_on(
+        self, owner: Principal, target: str, message: Message, session: Session, *, topic: str, name: str, key: str
+    ) -> Sequence[Target]:
+        return await self._send(owner, target, message, session, key, (topic, name))
+
+    async def _send(
+        self,
+        owner: Principal,
+        target: str,
+        message: Message,
+        session: Session | None,
+        key: str,
+        goes_on: tuple[str, str] | None = None,
+    ) -> Sequence[Target]:
         outlet = await self._outlet(owner, target)
         chats, origin = ([], None) if outlet else await self._found(owner, target, session)
         message = evolve(message, untrusted=message.untrusted or bool(session and session.untrusted))
@@ -76,8 +97,14 @@ class Messages(Mailbox):
                 turn_id=session.turn if session else "",
                 unasked=ordered,
             )
+            if goes_on:
+                topic, name = goes_on
+                outgoing = evolve(outgoing, opens="" if chat.thread else name)
             if told:
-                await self._ctx.host.turns.tell(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
+                store = await (rows.threads.sending(outgoing, topic) if goes_on else rows.outbox.sending([outgoing]))
+                await self._ctx.host.turns.tell(there, outgoing.key, told, store)
+            elif goes_on:
+                await rows.threads.send(outgoing, topic)
             else:
                 await rows.outbox.send_later(outgoing)
         return await self._shown(chats)

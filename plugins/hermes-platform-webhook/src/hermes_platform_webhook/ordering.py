@@ -1,6 +1,7 @@
 """Makes turns and messages of deliveries that were accepted. A death at any moment loses none and makes none twice."""
 
 import asyncio
+import math
 import re
 import time
 from collections import deque
@@ -23,7 +24,8 @@ __all__ = ["Ordering", "message_of", "owner_of"]
 
 _LOOK = 5.0  # seconds after which it looks although nothing was told
 _PAUSE = 0.3  # and between two looks
-_MINUTE = 60.0
+_MINUTE, _SPELL = 60.0, 6.0  # seconds for which those that were begun are counted
+_AT_ONCE = 3  # turns of a spell, however few a minute may have
 _TRIES, _FIRST, _LONGEST = 8, 10.0, 3_600.0  # of what cannot be done, and the seconds between
 _TIDY = 3_600.0
 _FENCE = re.compile("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
@@ -79,19 +81,28 @@ class Ordering(Service):
             self._tidied = time.monotonic()
             await self._rows.forget(self._config.keep_days * 86_400)
         for route in await self._rows.routes_due():
-            if not (left := self._left(route)):
-                continue
             subscription = await self._rows.subscription(route)
+            if not (left := self._left(route, plays=bool(subscription and not subscription.direct))):
+                continue
             for came in await self._rows.due(route, left):
                 self._done[route].append(time.monotonic())
                 await self._do(subscription, came)
 
-    def _left(self, route: str) -> int:
-        """Return how many more a subscription may in this minute."""
+    def _left(self, route: str, *, plays: bool) -> int:
+        """Return how many more a subscription may now. Of turns that it ``plays``, only so many close to each other.
+
+        Those of a flood are begun one after the other over the minute. All at once, they would keep the loop from
+        those that come in.
+        """
         lately, now = self._done.setdefault(route, deque()), time.monotonic()
         while lately and now - lately[0] > _MINUTE:
             lately.popleft()
-        return max(0, self._config.per_minute - len(lately))
+        most = self._config.per_minute
+        left = most - len(lately)
+        if plays:
+            just_now = sum(now - one < _SPELL for one in lately)
+            left = min(left, max(_AT_ONCE, math.ceil(most * _SPELL / _MINUTE)) - just_now)
+        return max(0, left)
 
     async def _do(self, subscription: Subscription | None, came: Delivery) -> None:
         """Do what is to be done about one, and write down that it was."""

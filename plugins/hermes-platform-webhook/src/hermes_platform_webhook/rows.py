@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -21,7 +21,7 @@ Accepted = Literal["accepted", "known", "full", "changed"]
 ACCEPTED = "accepted"  # what is told when there is something to do
 _TOGETHER = 100  # deliveries of one commit at most
 _BROKE = "The delivery could not be written down."
-_COLUMNS = ("route", "delivery", "digest", "event", "text", "state", "note", "session", "tries", "due", "received")
+_WORDS = ("route", "delivery", "digest", "event", "text", "state", "note", "session")
 
 
 def _table(name: str, *columns: str) -> sa.Table:
@@ -29,7 +29,7 @@ def _table(name: str, *columns: str) -> sa.Table:
 
 
 subscriptions = _table("subscriptions", "name", "person", "told", "created")
-deliveries = _table("deliveries", "id", *_COLUMNS)
+deliveries = _table("deliveries", "id", *_WORDS, "tries", "due", "received")
 
 # Those of every delivery that comes in, made once: to make a statement costs more than to run it.
 _ONE = sa.select(subscriptions).where(subscriptions.c.name == sa.bindparam("wanted"))
@@ -44,11 +44,22 @@ class Rows:
         self._room: dict[str, int] = {}  # how many more may wait, as far as is known: counted when that is none
         self._coming: list[tuple[Delivery, Subscription, asyncio.Future[Accepted]]] = []  # what is to be written
         self._writing: asyncio.Task[None] | None = None
+        self._read_last: dict[str, tuple[Mapping[str, Any], Subscription]] = {}  # each with the row that it was
 
     @unit(READ)
     def subscription(self, tx: TablesTransaction, name: str) -> Subscription | None:
-        """Return one of them, or None."""
-        return next(map(_read, tx.execute(_ONE, {"wanted": name})), None)
+        """Return one of them, or None. It is the same object again, while its row is the same."""
+        return self._one(tx, name)
+
+    def _one(self, tx: TablesTransaction, name: str) -> Subscription | None:
+        row = next(iter(tx.execute(_ONE, {"wanted": name})), None)
+        if row is None:
+            self._read_last.pop(name, None)
+            return None
+        known = self._read_last.get(name)
+        if known is None or known[0] != row:
+            known = self._read_last[name] = row, _read(row)
+        return known[1]
 
     @unit(READ)
     def subscribed(self, tx: TablesTransaction) -> Sequence[Subscription]:
@@ -118,12 +129,11 @@ class Rows:
         rows: list[dict[str, Any]] = []
         for came, heard in coming:
             if came.route not in there:
-                there[came.route] = next(map(_read, tx.execute(_ONE, {"wanted": came.route})), None)
-            found.append("accepted" if there[came.route] == heard else "changed")
+                there[came.route] = self._one(tx, came.route)
+            found.append("accepted" if there[came.route] is heard or there[came.route] == heard else "changed")
             if found[-1] == "accepted":
-                values: dict[str, Any] = {name: getattr(came, name) for name in _COLUMNS}
-                values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
-                rows.append({**values, "received": now, "due": now})
+                said = {name: clean(getattr(came, name)) for name in _WORDS}
+                rows.append({**said, "tries": came.tries, "received": now, "due": now})
         if rows:
             tx.execute(_WRITE, rows)
             tx.tell(ACCEPTED)

@@ -19,6 +19,7 @@ from hermes_tool_cron.script import ending_of, woken
 from hermes_tool_cron.telling import is_quiet, message_of
 from hermes_tool_cron.values import Job, Run
 from hermes_tool_kit import used
+from hermes_tool_kit.telling import continuing
 
 __all__ = ["Player", "config_of", "is_used", "jobs_of"]
 
@@ -198,13 +199,19 @@ class Player:
         text = self._ctx.masks.text(message_of(job, run, wrap=self._config.wrap, program=self._ctx.program))
         message = Message(role="assistant", parts=(Text(text=text),), untrusted=run.outside)
         session, wrong = None, list[str]()
+        known = {"topic": f"cron:{job.id}", "name": job.name}
         with contextlib.suppress(UserError):  # it was deleted, or there was none
             session = await self._ctx.sessions.get(owner, run.session) if run.session else None
+        goes_on = continuing(self._ctx) if job.options.thread else None
         for target in job.options.deliver:
             if target == "local":
                 continue
+            key = f"cron:{run.id}:{target}"
             try:
-                await self._ctx.messages.send(owner, target, message, session, key=f"cron:{run.id}:{target}")
+                if goes_on and session:
+                    await goes_on.carry_on(owner, target, message, session, key=key, **known)
+                else:
+                    await self._ctx.messages.send(owner, target, message, session, key=key)
             except UserError as error:  # the chat is not there: it is not told again and again
                 wrong.append(f"{target}: {error.text}")
         if wrong:

@@ -29,6 +29,7 @@ _FIELDS = {
     **dict.fromkeys(_LISTS, "strings"),
     **{name: "integer" if kind is int else "number" for name, kind in _NUMBERS.items()},
     "no_agent": "boolean",
+    "thread": "boolean",
 }
 _OPERATIONS = (
     Operation(method="GET", path="", name="listJobs", summary="The jobs of the person whose key it is."),
@@ -109,7 +110,7 @@ def _changes(body: Mapping[str, Any]) -> dict[str, Any]:
             wanted = isinstance(value, list) and all(isinstance(one, str) for one in value)
         elif name in _NUMBERS:
             wanted = isinstance(value, _NUMBERS[name]) and not isinstance(value, bool)
-        elif name == "no_agent":
+        elif name in ("no_agent", "thread"):
             wanted = isinstance(value, bool)
         else:
             raise UserError(f"A job has no {name!r} that is set here.")

@@ -13,7 +13,7 @@ from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import Conflict, UserError
 from hermes_core.values import frozen
 from hermes_tool_cron.advance import advance, begun, jitter_of, schedule_of
-from hermes_tool_cron.values import OPEN, Job, Options, Run
+from hermes_tool_cron.values import OPEN, OVER, Job, Options, Run
 from hermes_tool_kit.units import unit
 
 __all__ = ["CHANGED", "Clock", "Glance", "Jobs", "Looked"]
@@ -183,9 +183,14 @@ class Jobs:
 
     @unit(READ)
     def newest(self, tx: TablesTransaction) -> float:
-        """Return the latest time at which anything was written down here: later than now where the clock went back."""
-        times = [tx.execute(sa.select(sa.func.max(one.c.created).label("at"))) for one in (jobs, runs)]
-        return max(float(found[0]["at"] or 0.0) if found else 0.0 for found in times)
+        """Return when anything was looked at last, as far as the rows say: later than now where the clock went back.
+
+        An instant that ran, or did not, is not later than the look that wrote it down. The runs, of which
+        there may be many, are asked by the ends of an index.
+        """
+        asked = [sa.select(sa.func.max(jobs.c.created).label("at"))]
+        asked += [sa.select(sa.func.max(runs.c.due).label("at")).where(runs.c.state == one) for one in (*OPEN, *OVER)]
+        return max(float(found[0]["at"] or 0.0) for found in map(tx.execute, asked) if found)
 
     @unit()
     def replan(self, tx: TablesTransaction) -> None:
@@ -208,6 +213,13 @@ class Jobs:
             if 0 < due < job.due:
                 left = evolve(sooner, due=due, at=due + jitter_of(job, due), number=job.number + 1)
                 tx.execute(sa.update(jobs).where(jobs.c.id == job.id).values(**_row(left)))
+
+    @unit(READ)
+    def next(self, tx: TablesTransaction) -> tuple[int, Job | None]:
+        """Return how many jobs wait for an instant, and the one that is next."""
+        waits = sa.and_(jobs.c.state == "active", jobs.c.at > 0)
+        many = int(tx.execute(sa.select(sa.func.count().label("many")).where(waits))[0]["many"])
+        return many, next(iter(_jobs(tx, waits, 1)), None)
 
     @unit(READ)
     def peek(self, tx: TablesTransaction) -> Glance:

@@ -140,10 +140,9 @@ class Ticker(Service, Announces, Screens):
         if not is_used(self.ctx):
             return ""
         try:
-            there = [one for one in await jobs_of(self.ctx).list() if one.state == "active" and one.due]
+            many, first = await jobs_of(self.ctx).next()
         except HermesError:
             return ""
-        if not there:
+        if first is None:
             return "no job"
-        first = min(there, key=lambda one: one.due)
-        return f"{len(there)} jobs, next {first.name} on {shown(first.due, first.zone)}"
+        return f"{many} jobs, next {first.name} on {shown(first.due, first.zone)}"

@@ -41,6 +41,7 @@ _OPTIONS = (
     "grace",
     "script",
     "no_agent",
+    "thread",
     "context",
     "skills",
     "tools",
@@ -131,7 +132,7 @@ def _of_its_kind(name: str, value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, int):
             raise UserError(f"{name} must be a whole number.")
         return value
-    if name == "no_agent":
+    if name in ("no_agent", "thread"):
         return value is True
     return str(value)
 

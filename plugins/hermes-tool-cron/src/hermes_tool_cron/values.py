@@ -22,7 +22,8 @@ class Options:
     and its last line may say that there is nothing to do. ``context`` are jobs whose last answers are told, too.
     ``tools`` are toolsets, None for all that its person has. ``mode`` bounds the mode it runs in, ``grants`` are rules
     as in ``policy.allow``. ``repeat`` is how often it runs at most, ``jitter`` by how many seconds it may be later, and
-    ``grace`` how late an instant still counts, in seconds; 0 leaves that to its period.
+    ``grace`` how late an instant still counts, in seconds; 0 leaves that to its period. With ``thread`` an answer to
+    what it told goes on in the session of that run.
     """
 
     deliver: Sequence[str] = ()
@@ -34,6 +35,7 @@ class Options:
     effort: str = ""
     script: str = ""
     no_agent: bool = False
+    thread: bool = False
     mode: str = "ask"
     grants: Sequence[str] = ()
     calls: int = 0

@@ -42,6 +42,7 @@ def about(job: Job) -> str:
         ("prompt", job.prompt),
         ("script", f"{options.script}{'  (without a model)' if options.no_agent else ''}" if options.script else ""),
         ("deliver", ", ".join(options.deliver) or "local"),
+        ("thread", "an answer goes on in the session of its run" if options.thread else ""),
         ("skills", ", ".join(options.skills)),
         ("context", ", ".join(options.context)),
         ("tools", ", ".join(options.tools) if options.tools is not None else ""),

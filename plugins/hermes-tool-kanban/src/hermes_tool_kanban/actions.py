@@ -63,6 +63,9 @@ class Door:
         if rights.refused or rights.silent or rights.role in ("", "guest", "blocked"):
             raise UserError(rights.refused or "Guests have no boards.")
 
+    async def allow(self, verb: str, task: Task | None = None) -> None:
+        """Refuse what this person may not do here. On their own boards everybody may all."""
+
     async def board(self, slug: str = "") -> Board:
         """Return a board by its name, or the usual one. Raises UnknownName."""
         return await self.rows.boards.take(self.owner.person, slug)

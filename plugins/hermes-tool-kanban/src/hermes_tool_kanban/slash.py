@@ -23,21 +23,22 @@ def slash_command(ctx: PluginContext) -> SlashCommand:
     """The command; the manifest says where, and for whom."""
 
     async def run(session: Session, rest: str) -> str:
-        from hermes_tool_kanban.actions import Door
+        from hermes_tool_kanban.chats import door_at
 
-        door = Door.of(ctx, session, written=True)
+        door = door_at(ctx, session)
         await door.admit()
         return await _do(door, rest.strip())
 
     async def options(session: Session, rest: str) -> Sequence[Choice]:
-        from hermes_tool_kanban.actions import Door
+        from hermes_tool_kanban.chats import door_at
 
         verb, space, _ = rest.lstrip().partition(" ")
         if not space:
             return [Choice(text=one) for one in _VERBS]
         if verb in ("list", "board", "add", "boards", "switch"):
             return []
-        door = Door.of(ctx, session)
+        door = door_at(ctx, session)
+        await door.admit()
         there = await door.rows.tasks.list((await door.board()).id)
         return [Choice(text=f"{verb} {one.id}", summary=one.title) for one in there[:50]]
 
@@ -55,6 +56,7 @@ async def _do(door: "Door", rest: str) -> str:
 
     verb, _, said = rest.partition(" ")
     said = said.strip()
+    await door.allow(verb if verb in _VERBS or verb in ("create", "complete") else "show")
     if verb in ("", "list"):
         there = [one for one in await door.rows.tasks.list((await door.board(said)).id) if one.status != "done"]
         return "\n".join(map(line, there)) or "There is nothing to do. /kanban add TITLE | WHAT IS TO BE DONE"
@@ -76,19 +78,25 @@ async def _do(door: "Door", rest: str) -> str:
         "reject": lambda task, why: _reject(door, task, why),
         "assign": door.rows.moves.assign,
         "promote": lambda task, _: door.rows.moves.promote(task),
-        "claim": lambda task, _: door.rows.claims.take(task, door.owner.person),
+        "claim": lambda task, _: door.rows.claims.take(task, door.author),
         "release": lambda task, _: door.rows.claims.release(task),
         "done": door.rows.moves.complete,
         "complete": door.rows.moves.complete,
         "reopen": lambda task, _: door.rows.moves.reopen(task),
     }
     if verb in todo:
-        return line(await todo[verb](await door.task(name), text.strip()))
+        task = await door.task(name)
+        await door.allow(verb, task)
+        return line(await todo[verb](task, text.strip()))
     if verb == "comment":
-        await actions.comment(door, await door.task(name), text)
+        task = await door.task(name)
+        await door.allow(verb, task)
+        await actions.comment(door, task, text)
         return "Kept."
     if verb == "archive":
-        gone, stays = await actions.archive(door, await door.task(name))
+        task = await door.task(name)
+        await door.allow(verb, task)
+        gone, stays = await actions.archive(door, task)
         return f"{line(gone)}\n{stays}".strip()
     return await _shown(door, name if verb == "show" else verb)
 

@@ -12,6 +12,7 @@ from hermes_core.types import Effect
 from hermes_tool_kanban import actions, words
 from hermes_tool_kanban.actions import Door
 from hermes_tool_kanban.briefing import Known, brief
+from hermes_tool_kanban.chats import is_shared
 from hermes_tool_kanban.claims import Ending
 from hermes_tool_kanban.playing import TAKEN_AWAY, config_of
 from hermes_tool_kanban.values import PERSON, Options, Run, Task
@@ -154,11 +155,17 @@ class _Desk:
             raise ToolError("Your claim has ended: it hands out no more tasks.", hint="Stop here.", retry=False)
         return found
 
+    async def _door(self, context: ToolContext, found: tuple[Run, Task] | None) -> Door:
+        """Return the door of a session. Raises UserError in one of a chat where others read what is said."""
+        if found is None and await is_shared(self._ctx, context.session):
+            raise UserError("Others read this chat: its boards are a person's to see to, with /kanban.")
+        return Door.of(self._ctx, context.session, author=_author(found, context.session.id))
+
     async def at(self, context: ToolContext, task: str) -> tuple[Door, Task]:
         """Return the door of this session, and a task: the one named, on the own board, else its own."""
         found = await self.rows.claims.of_session(context.session.id)
         try:
-            door = Door.of(self._ctx, context.session, author=_author(found, context.session.id))
+            door = await self._door(context, found)
             await door.admit()
             if task:
                 wanted = await door.task(task)
@@ -188,7 +195,7 @@ class _Desk:
     async def list(self, context: ToolContext, wanted: Listing) -> str:
         found = await self.rows.claims.of_session(context.session.id)
         try:
-            door = Door.of(self._ctx, context.session)
+            door = await self._door(context, found)
             await door.admit()
             board = found[1].board if found else (await door.board(wanted.board)).id
         except UserError as error:
@@ -253,7 +260,7 @@ class _Desk:
             reviewer=wanted.reviewer, skills=tuple(wanted.skills), seconds=wanted.seconds, tenant=wanted.tenant
         )
         try:
-            door = Door.of(self._ctx, context.session, author=_author(found, context.session.id))
+            door = await self._door(context, found)
             board = found[1].board if found else wanted.board
             if wanted.reviewer not in ("", PERSON, *actions.workers(self._ctx)):
                 raise UserError(f"Nobody is called {wanted.reviewer}.")

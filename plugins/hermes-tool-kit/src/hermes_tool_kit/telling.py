@@ -1,8 +1,8 @@
-"""What services of plugins tell one another: what happened, and messages for places that are no chats.
+"""What services of plugins tell one another: what happened, messages for places that are no chats, or to go on with.
 
 A service is one of ``register_services``. One that is also ``Announces`` says what happened in its own rows, and one
-that is also ``Outlets`` takes messages. Whoever wants them has ``host.serve``, and asks for all there are: nobody knows
-who that is.
+that is also ``Outlets`` takes messages. A mailbox that is also ``Continues`` takes those that are gone on with. Whoever
+wants them has ``host.serve``, and asks for all there are: nobody knows who that is.
 """
 
 from abc import ABC, abstractmethod
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from attrs import Factory
 
-from hermes_core.types import JSON, Message, Target
+from hermes_core.types import JSON, Message, Principal, Session, Target
 from hermes_core.values import frozen
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
     from hermes_core.database import Prepared
 
-__all__ = ["Announces", "Happened", "Outlets", "announcing", "sending"]
+__all__ = ["Announces", "Continues", "Happened", "Outlets", "announcing", "continuing", "sending"]
 
 
 @frozen(kw_only=True)
@@ -65,6 +65,20 @@ class Outlets(ABC):
         """Return what writes it down, for the commit that ends a turn. What cannot go there is told of in words."""
 
 
+class Continues(ABC):
+    """A mailbox that sends to chats what is gone on with there, in the session that it came of."""
+
+    @abstractmethod
+    async def carry_on(
+        self, owner: Principal, target: str, message: Message, session: Session, *, topic: str, name: str, key: str
+    ) -> Sequence[Target]:
+        """Write a message down to be sent, as MessagesBroker.send. What its owner answers to it is said in ``session``.
+
+        What is of one ``topic`` has one thread, called ``name``, where the platform has threads. Where it has none, an
+        answer quotes the message. Raises as MessagesBroker.send.
+        """
+
+
 def announcing(ctx: "PluginContext") -> Mapping[str, Announces]:
     """Return the services of enabled plugins that say what happened, by name. Needs ``host.serve``."""
     return {name: one for name, one in _services(ctx).items() if isinstance(one, Announces)}
@@ -73,6 +87,12 @@ def announcing(ctx: "PluginContext") -> Mapping[str, Announces]:
 def sending(ctx: "PluginContext") -> Mapping[str, Outlets]:
     """Return those that take messages for places that are no chats. Needs ``host.serve``."""
     return {name: one for name, one in _services(ctx).items() if isinstance(one, Outlets)}
+
+
+def continuing(ctx: "PluginContext") -> Continues | None:
+    """Return what sends messages that are gone on with, if anything does here. Needs ``host.serve``."""
+    found, _ = ctx.host.contributed("mailboxes", ctx.plugins.offered("mailboxes"))
+    return next((one for one in found.values() if isinstance(one, Continues)), None)
 
 
 def _services(ctx: "PluginContext") -> Mapping[str, object]:

@@ -125,6 +125,7 @@ class Sender:
         try:
             if now - self._pruned > _HOUR:
                 await self.outbox.prune_outbox(now - KEPT)
+                await rows_of(self._ctx).threads.forget()
                 await end_drafts(self._ctx, *who, said("(no answer)"), now - _MINUTE)
                 self._pruned = now
             full = len(busy) >= self._most
@@ -152,6 +153,8 @@ class Sender:
             if shown := self.shown.pop(row.outgoing.key, None):  # its last edit is over before the final text goes in
                 await shown.close()
                 [row] = await self.outbox.outbox_of(key=row.outgoing.key)
+            if row.outgoing.opens:
+                row = await self._opened(row)
             pieces = row.pieces or pieces_of(row.outgoing.message, self.platform)
             if not pieces:
                 await self._withdrawn(row)
@@ -199,6 +202,25 @@ class Sender:
         if len(receipts) == len(pieces):
             return None
         return evolve(row, state="waiting", receipts=receipts, placeholders=left, tries=0, sent=0.0)
+
+    async def _opened(self, row: OutboxRow) -> OutboxRow:
+        """The row, in a thread of its own where the service makes one; asked for once, whatever dies.
+
+        Where it cannot be had the message goes to the chat. Raises _Replaced.
+        """
+        threads, name = rows_of(self._ctx).threads, row.outgoing.opens
+        taken = await threads.taken(row)
+        if taken is None:
+            raise _Replaced
+        if taken.outgoing.chat.thread or Feature.THREADS not in self.platform.features:
+            return taken
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                made = await self.platform.make_thread(taken.outgoing.chat, name)
+        except Exception as error:  # noqa: BLE001 - of a platform, which may have none in this chat
+            log.info("no thread %r on %s: %s", name, self.platform.name, self._told(error))
+            return taken
+        return await threads.opened(taken, made.thread) if made.thread else taken
 
     async def _begun(self, row: OutboxRow, pieces: Sequence[Message], repeated: int) -> OutboxRow:
         """The row, stored as being sent. Raises _Replaced."""
@@ -282,6 +304,9 @@ class Sender:
             words, why = _words(pieces[number]), f"({_file(pieces[number])} could not be sent: {self._told(error)})"
             pieces[number] = said(f"{why}\n\n{words}" if words else why)
             before = evolve(before, pieces=pieces, tries=0, sent=0.0)
+        elif row.outgoing.chat.thread and await rows_of(self._ctx).threads.lost(row):
+            self.wake()
+            return None
         else:
             await self._give_up(evolve(row, tries=before.tries), pieces, self._told(error), dead=True)
             return None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "is_order_of", "orders", "rows_of", "sent", "unplayed"]
 
 _ALL = 1_000_000
-MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0004")
+MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0005")
 
 
 class Rows:
@@ -34,12 +34,13 @@ class Rows:
         from hermes_platform_gateway.rows.quiet import Quiet
         from hermes_platform_gateway.rows.restrictions import Restrictions
         from hermes_platform_gateway.rows.routes import Routes
+        from hermes_platform_gateway.rows.threads import Threads
         from hermes_platform_gateway.rows.traced import Traced
 
         self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
         self.routes, self.people, self.accounts = Routes(store), People(store), Accounts(store)
         self.questions, self.invites = Questions(store), Invites(store)
-        self.restrictions, self.quiet = Restrictions(store), Quiet(store)
+        self.restrictions, self.quiet, self.threads = Restrictions(store), Quiet(store), Threads(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:

@@ -22,7 +22,7 @@ from hermes_platform_gateway.rows.quiet import held_until
 from hermes_platform_gateway.rows.tables import Part, equal, outbox, owned, unit
 from hermes_platform_gateway.rows.values import OutboxRow, Outgoing
 
-__all__ = ["Outbox", "stored"]
+__all__ = ["Outbox", "read", "stored"]
 
 _WAKES = "outbox"
 _STATES = ("waiting", "sending")
@@ -64,7 +64,7 @@ class Outbox(Part):
         insert = postgresql.insert(outbox).values({**_values(outgoing), "state": "draft"})
         tx.execute(insert.on_conflict_do_nothing())
         [row] = tx.execute(sa.select(outbox).where(outbox.c.key == clean(outgoing.key)))
-        return _read(row)
+        return read(row)
 
     @unit()
     def mark_draft(self, tx: TablesTransaction, row: int, placeholders: Sequence[str]) -> bool:
@@ -107,7 +107,7 @@ class Outbox(Part):
         first = first.where(_in(*_STATES), outbox.c.held <= now).group_by(outbox.c.chat, outbox.c.thread)
         mine = (outbox.c.state == "waiting") | (outbox.c.holder != holder)
         found = sa.select(outbox).where(outbox.c.id.in_(first), outbox.c.due <= now, mine)
-        return [_read(row) for row in tx.execute(found.order_by(outbox.c.id).limit(limit))]
+        return [read(row) for row in tx.execute(found.order_by(outbox.c.id).limit(limit))]
 
     async def subscribe(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call back whenever there is something to send, as far as that is heard here; what ends that."""
@@ -216,7 +216,7 @@ class Outbox(Part):
         """
         given = {name: clean(value) for name, value in wanted.items() if value}
         rows = sa.select(outbox).where(equal(outbox, **given, **(owned(owner) if owner else {})))
-        return [_read(row) for row in tx.execute(rows.order_by(outbox.c.id.desc()).limit(limit))]
+        return [read(row) for row in tx.execute(rows.order_by(outbox.c.id.desc()).limit(limit))]
 
     @unit(READ)
     def outbox_counts(self, tx: TablesTransaction) -> dict[tuple[str, str, str], int]:
@@ -245,14 +245,15 @@ def _changed(tx: TablesTransaction, where: sa.ColumnElement[bool], **values: obj
 
 
 def _values(outgoing: Outgoing) -> dict[str, object]:
-    chat, names = outgoing.chat, ("key", "session_id", "turn_id", "trace", "kind", "platform", "account")
+    chat, names = outgoing.chat, ("key", "session_id", "turn_id", "trace", "kind", "platform", "account", "opens")
     where = {"chat": clean(chat.id), "thread": clean(chat.thread), "reply_to": clean(chat.reply_to)}
     texts = {name: clean(getattr(outgoing, name)) for name in names}
     body = dumps(message_to_json(outgoing.message))
     return {**owned(outgoing.owner), **texts, **where, "body": body, "created": time.time()}
 
 
-def _read(row: Mapping[str, Any]) -> OutboxRow:
+def read(row: Mapping[str, Any]) -> OutboxRow:
+    """Return what a row says."""
     body = json.loads(row["body"])
     pieces = tuple(message_from_json(piece) for piece in body) if isinstance(body, list) else ()
     whole = [part for piece in pieces for part in piece.parts]

@@ -15,7 +15,7 @@ from hermes_platform_gateway.rows.values import Invite, Pairing, Person, QuietHo
 
 __all__ = [
     "PLACE", "Part", "accounts", "chats", "equal", "invites", "locks", "outbox", "owned", "pairings", "people", "place",
-    "put", "questions", "quiet", "restrictions", "routes", "unit",
+    "put", "questions", "quiet", "restrictions", "routes", "threads", "unit",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -36,6 +36,7 @@ def _table(name: str, *columns: str) -> sa.Table:
 outbox = _table(
     "outbox", "id", "profile", "person", "key", "session_id", "turn_id", "trace", "kind", *PLACE, "reply_to", "body",
     "state", "placeholder", "message_id", "error", "holder", "tries", "repeated", "created", "due", "sent", "held",
+    "opens",
 )  # fmt: skip
 chats = _table("chats", "id", "profile", "person", *PLACE, "kind", "name", "sender", "dead", "home", "seen")
 routes = _table("routes", "key", "profile", "person", "session_id", "overrides", "made", "used")
@@ -43,6 +44,9 @@ people = _table("people", *(one.name for one in fields(Person)))
 pairings = _table("pairings", *(one.name for one in fields(Pairing)))
 restrictions = _table("restrictions", *(one.name for one in fields(Restriction)))
 invites = _table("invites", *(one.name for one in fields(Invite)))
+threads = _table(
+    "threads", "id", "profile", "person", "platform", "account", "chat", "thread", "topic", "session_id", "made"
+)
 quiet = _table("quiet", *(one.name for one in fields(QuietHours)))
 locks = _table("locks", "platform", "failures", "until")
 accounts = _table(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from attrs import Factory
+from attrs import Factory, evolve
 
 from hermes_core.types import JSON, Chat, Message, Principal
 from hermes_core.values import frozen
@@ -22,7 +22,7 @@ class Outgoing:
 
     ``kind`` is answer, notice, question or message. ``account`` is the bot's name on the ``platform``; ``trace`` is
     that of the message which it answers. What nobody asked for just now is ``unasked``: it waits while its person wants
-    to be left in peace.
+    to be left in peace. It ``opens`` a thread of that name, where its platform can make one.
     """
 
     key: str
@@ -36,6 +36,11 @@ class Outgoing:
     turn_id: str = ""
     trace: str = ""
     unasked: bool = False
+    opens: str = ""
+
+    def to(self, thread: str) -> "Outgoing":
+        """The same for a thread that there is."""
+        return evolve(self, chat=evolve(self.chat, thread=thread), opens="")
 
 
 @frozen(kw_only=True)

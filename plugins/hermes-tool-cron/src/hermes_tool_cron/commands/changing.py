@@ -37,6 +37,8 @@ def job_options(function: F) -> F:
             click.option("--zone", help="The time zone of its schedule, such as Europe/Berlin."),
             click.option("-d", "--deliver", multiple=True, metavar="TARGET",
                          help="Where results go: telegram, telegram:CHAT, all, local. More than one may be said."),
+            click.option("--thread/--no-thread", "thread", default=None,
+                         help="Answers to what it tells go on in its session: in a thread of its own, or by quoting."),
             click.option("--repeat", type=int, help="How often it runs at most; 0 for ever."),
             click.option("--skill", "skills", multiple=True, help="A skill that it loads first."),
             click.option("--context", multiple=True, metavar="JOB", help="A job whose last answer it is told."),
