@@ -66,7 +66,8 @@ async def named(
         if owners := sorted(_owners(index, speaks)):
             raise UserError(f"Provider {name} is not enabled.", hint=f"hermes plugins enable {owners[0]}")
         usual = "`hermes plugins list` shows what is installed."
-        raise UnknownName("provider", name, index.offered("providers"), hint=PROVIDERS.get(name, usual))
+        hint = f"hermes plugins install {PROVIDERS[name]}" if name in PROVIDERS else usual
+        raise UnknownName("provider", name, index.offered("providers"), hint=hint)
     if endpoint is not None:
         found = found.at(endpoint)
     chosen = model or await _default_model(dispatch, found)
