@@ -5,11 +5,11 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing import Call
-from hermes_core.types import CallDelta, Done, Ended, Failed, Model, TextDelta, Usage, UsageDelta
+from hermes_core.types import CallDelta, Done, Ended, Failed, Model, Spent, TextDelta, Usage, UsageDelta
 
 
 @frozen
@@ -213,6 +213,19 @@ async def test_what_a_dead_process_had_under_way_is_believed_for_a_while(hermes,
     monkeypatch.setattr(under_way, "time", SimpleNamespace(time=lambda: later))
     assert (await waiting)[1].kind == "budget_reached"
     assert provider.asked == 2
+
+
+async def test_a_turn_that_goes_on_after_a_kill_does_not_wait_for_itself(hermes) -> None:
+    from hermes_tool_budgets.config import Config, LimitSettings
+    from hermes_tool_budgets.purse import Budget
+
+    kit(hermes, {"day.tokens": 25})
+    session = evolve((await hermes.runtime.sessions.take("s", "embed", hermes.runtime.owner)).session, turn="t")
+    ctx = hermes.context("hermes_tool_budgets")
+    for _process in range(2):  # the first dies with its reply under way
+        budget = Budget(Config(day=LimitSettings(tokens=25)), ctx.sessions, ctx.documents)
+        async with asyncio.timeout(10):
+            await budget.check(session, Spent(usage=Usage(), seconds=0), Usage(), last=False)
 
 
 async def test_the_next_reply_is_thought_as_dear_as_the_dearest_so_far(hermes) -> None:

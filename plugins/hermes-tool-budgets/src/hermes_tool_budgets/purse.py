@@ -66,7 +66,9 @@ class Budget(Purse):
         async with self._landed:
             while True:
                 kept = await under_way(self._documents, session.asker)
-                others = [one for turn, one in kept.flights.items() if turn not in self._flying]
+                # what this turn itself had under way, before its process died, is what it asks again now
+                mine = {session.turn, *self._flying}
+                others = [one for turn, one in kept.flights.items() if turn not in mine]
                 known = await self._spent(session, spent, unbooked)
                 left = self._check(session, known, last=last)
                 if not (self._flying or others) or not any(
