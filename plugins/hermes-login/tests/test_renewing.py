@@ -214,7 +214,16 @@ async def test_what_another_program_keeps_is_read_and_never_renewed(server, logi
 
 
 @pytest.mark.parametrize(
-    "text", ["", "- a", "github.com: {user: a}", "github.com: {oauth_token: 'a b'}", "a: [", "!!python/name:os.system"]
+    "text",
+    [
+        "",
+        "- a",
+        "github.com: {user: a}",
+        "github.com: {oauth_token: 'a b'}",
+        "a: [",
+        "!!python/name:os.system",
+        "github.com: {oauth_token: 2026-99-99}",
+    ],
 )
 async def test_a_file_of_gh_without_a_login_is_told(login, tmp_path, monkeypatch, text):
     monkeypatch.setenv("GH_CONFIG_DIR", str(tmp_path))

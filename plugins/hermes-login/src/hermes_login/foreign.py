@@ -135,7 +135,7 @@ def _of_gh(data: bytes) -> Tokens | None:
 
     try:
         found: Any = yaml.safe_load(data)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date or a number that is none
         return None
     host = found.get("github.com") if isinstance(found, Mapping) else None
     token = host.get("oauth_token") if isinstance(host, Mapping) else None
