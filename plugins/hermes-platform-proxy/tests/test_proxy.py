@@ -172,7 +172,7 @@ async def test_a_service_that_says_the_token_again_is_not_heard_on_it(server, en
     assert tokens.access not in reply
 
 
-async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, program):
+async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, program, caplog):
     await enter()
     head = b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     server.service.by_path["/v1/chat/completions"] = head + b"b\r\ndata: one\n\n\r\nff\r\ncut"
@@ -180,6 +180,11 @@ async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, pr
     whole = await reader.read()
     assert b"data: one" in whole
     assert not whole.endswith(b"0\r\n\r\n")
+    assert "broke off: Nous" in caplog.text
+    server.service.by_path["/v1/chat/completions"] = head.replace(b"200", b"500") + b"b\r\ndata: one\n\n\r\nff\r\ncut"
+    status, reply = await program.ask()
+    assert (status, "closed the connection" in reply) == (502, True)
+    assert "Traceback" not in caplog.text
 
 
 async def test_a_request_that_is_too_large_or_breaks_off_reaches_nobody(server, enter, program, monkeypatch):

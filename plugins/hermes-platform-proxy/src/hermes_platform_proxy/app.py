@@ -71,13 +71,14 @@ class App:
         except _Refusal as refusal:
             await _told(say, refusal.status, refusal.kind, str(refusal))
         except HermesError as error:
-            if begun:
-                raise  # the connection ends: half an answer is not ended as if it were whole
+            text = self._ctx.masks.text(" ".join(filter(None, (error.text, error.hint))))
+            if begun:  # the server ends the connection: half an answer is not ended as if it were whole
+                self._ctx.log.warning("an answer of the proxy broke off: %s", text)
+                return
             status, kind = _status(error)
             wait = getattr(error, "retry_after", None)
             more = [(b"retry-after", str(max(1, round(wait))).encode())] if wait else []
-            text = " ".join(filter(None, (error.text, error.hint)))
-            await _told(say, status, kind, self._ctx.masks.text(text), more)
+            await _told(say, status, kind, text, more)
 
     async def _asked(self, scope: Scope, receive: Receive) -> Asked:
         """Read a request. Raises _Refusal for what is not let in."""
