@@ -7,6 +7,7 @@ import pytest
 
 from hermes_core.errors import UserError
 from hermes_core.testing.model_service import http
+from hermes_login.kept import Kept, Logins
 from hermes_platform_proxy.config import Config
 from hermes_platform_proxy.key import KEY, key_of
 from hermes_platform_proxy.server import listen
@@ -211,13 +212,25 @@ async def test_a_login_is_sent_to_its_own_hosts_alone(server, enter, program):
 async def test_nobody_is_logged_in(ctx, program):
     status, reply = await program.ask()
     assert (status, "hermes auth login" in reply) == (502, True)
-    with pytest.raises(UserError, match="logged in to grok"):
-        Upstream(ctx, "grok").service()
+    for name, word in (("azure", "logged in to azure"), ("xai", "logged in to xai"), ("grok", "no service 'grok'")):
+        with pytest.raises(UserError, match=word):
+            Upstream(ctx, name).service()
 
 
 async def test_short_names_mean_the_same(ctx, enter):
-    await enter()
+    tokens = await enter()
     assert Upstream(ctx, "nous").service() == Upstream(ctx).service() == "nous-oauth"
+    Logins.of_home(ctx.paths.data.parent).write("azure-foundry", "default", Kept(token_url="", tokens=tokens))
+    assert Upstream(ctx, "azure").service() == "azure-foundry"
+
+
+async def test_an_account_that_is_misspelt_is_not_another_ones(ctx, enter):
+    for name in ("default", "work"):
+        await enter(name)
+    assert Upstream(ctx, account="work").begin() == "nous-oauth"
+    with pytest.raises(UserError, match="no login wrok of nous-oauth") as caught:
+        Upstream(ctx, account="wrok").begin()
+    assert caught.value.hint == "There is default, work."
 
 
 def test_a_key_is_made_once_and_made_anew_when_it_is_wanted(ctx):

@@ -62,12 +62,22 @@ class Upstream:
         self._limits = Limits(ctx.paths.cache.parent / "limits")
         self._connections: dict[str, Connection] = {}
 
+    def begin(self) -> str:
+        """Return the name of the service. Raises UserError where nobody is logged in to it as was said."""
+        name = self.service()
+        accounts = self._logins.accounts(name)
+        if self._account and self._account not in accounts:
+            raise UserError(f"There is no login {self._account} of {name}.", hint=f"There is {', '.join(accounts)}.")
+        return name
+
     def service(self) -> str:
-        """Return the name of the service. Raises UserError where nobody is logged in to it."""
+        """Return the name of the service, whose last part may be left out. Raises UserError as ``begin``."""
         known = sorted(path.stem for path in SERVICES.glob("*.toml"))
-        wanted = [self._wanted, f"{self._wanted}-oauth"] if self._wanted else known
-        for name in wanted:
-            if name in known and self._logins.accounts(name):
+        meant = [name for name in known if self._wanted in ("", name, name.rpartition("-")[0])]
+        if not meant:
+            raise UserError(f"There is no service {self._wanted!r} to log in to.", hint=f"There is {', '.join(known)}.")
+        for name in meant:
+            if self._logins.accounts(name):
                 return name
         raise UserError(
             f"Nobody is logged in to {self._wanted or 'any service'}.",
