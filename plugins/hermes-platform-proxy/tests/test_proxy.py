@@ -8,6 +8,7 @@ import pytest
 from hermes_core.errors import UserError
 from hermes_core.testing.model_service import http
 from hermes_login.kept import Kept, Logins
+from hermes_platform_proxy.app import App
 from hermes_platform_proxy.config import Config
 from hermes_platform_proxy.key import KEY, key_of
 from hermes_platform_proxy.server import listen
@@ -186,6 +187,30 @@ async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, pr
     status, reply = await program.ask()
     assert (status, "closed the connection" in reply) == (502, True)
     assert "Traceback" not in caplog.text
+
+
+async def test_a_proxy_that_ends_in_the_middle_of_an_answer_ends_quietly(server, ctx, enter, program, caplog):
+    await enter()
+    sent, said = asyncio.Queue(), {"host": "127.0.0.1", "authorization": f"Bearer {program.key}"}
+    head = b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    server.service.by_path["/v1/models"] = head + b"1\r\na\r\n5"
+    scope = {"type": "http", "method": "GET", "path": "/v1/models", "query_string": b""}
+    scope["headers"] = [(name.encode(), value.encode()) for name, value in said.items()]
+    ended = asyncio.Event()
+    upstream = Upstream(ctx)
+    app = App(ctx, upstream, program.key)
+
+    async def send(event):
+        await sent.put(event)
+        await asyncio.Event().wait()  # a program that reads slowly
+
+    task = asyncio.create_task(app(scope, ended.wait, send))
+    assert (await sent.get())["status"] == 200
+    task.cancel()
+    assert await task is None
+    assert sent.empty()
+    assert not caplog.records
+    await upstream.close()
 
 
 async def test_a_request_that_is_too_large_or_breaks_off_reaches_nobody(server, enter, program, monkeypatch):

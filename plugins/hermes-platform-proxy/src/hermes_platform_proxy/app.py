@@ -68,6 +68,8 @@ class App:
 
         try:
             await self._serve(await self._asked(scope, receive), receive, say)
+        except asyncio.CancelledError:
+            return  # the server ends, and with it this connection: nobody is left to hear of it
         except _Refusal as refusal:
             await _told(say, refusal.status, refusal.kind, str(refusal))
         except HermesError as error:
