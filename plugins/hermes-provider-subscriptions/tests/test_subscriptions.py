@@ -15,6 +15,7 @@ from hermes_core.types import Blob, Feature, Text
 from hermes_provider_subscriptions.accounts import accounts_of, entry_of, logins_of, service_of
 from hermes_provider_subscriptions.checks import checks
 from hermes_provider_subscriptions.commands import commands
+from hermes_provider_subscriptions.config import Config
 from hermes_provider_subscriptions.entering import borrowed
 from hermes_provider_subscriptions.masker import Tokens
 from hermes_provider_subscriptions.places import place_of
@@ -92,6 +93,18 @@ async def test_another_account_stands_in(server, ctx, enter, opened, say):
     server.service.by_path["/codex/responses"] = http(429, "{}")
     with pytest.raises(RateLimited):
         await say(opened("codex"))
+
+
+async def test_a_name_in_the_settings_that_is_misspelt_is_told_and_nobody_else_answers(server, ctx, enter, opened, say):
+    for wrong in ({"accounts": {"xai": "work"}}, {"services": {"hf": {}}}):
+        with pytest.raises(ValueError, match="no service is called"):
+            Config(**wrong)
+    await enter("codex")
+    ctx.config.accounts["codex"] = "wrok"
+    with pytest.raises(UserError, match="names wrok, and nobody is logged in as that") as caught:
+        await say(opened("codex"))
+    assert "There is default" in caught.value.hint
+    assert server.service.asked == []
 
 
 async def test_what_a_service_said_of_an_account_is_known_to_the_next_process(server, enter, opened, say):
