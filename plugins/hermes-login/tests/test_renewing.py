@@ -237,6 +237,17 @@ async def test_a_file_of_gh_without_a_login_is_told(login, tmp_path, monkeypatch
         await login().bearer()
 
 
+async def test_what_a_dead_process_left_of_a_login_is_forgotten_with_it(login, logins):
+    for name in ("default", "work"):
+        logins.write("acme", name, Kept(token_url="https://x.example", tokens=Tokens(access="token-1234")))
+    draft, other = (logins.path("acme", name).with_name(f".{name}.json.0a1b2c3d.new") for name in ("default", "work"))
+    for path in (draft, other):
+        path.write_bytes(logins.path("acme", "default").read_bytes())
+    assert await login().forget()
+    assert not draft.exists()
+    assert other.exists()
+
+
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "a" * 60, ".x"])
 def test_an_account_is_a_name_and_no_path(logins, name):
     with pytest.raises(UserError, match="no name"):
