@@ -168,10 +168,15 @@ async def test_a_service_that_says_the_token_again_is_not_heard_on_it(server, en
     async def echo(writer):
         writer.write(http(403, json.dumps({"error": str(server.service.asked[-1].headers)}), x_token=tokens.access))
 
-    server.service.by_path["/v1/chat/completions"] = echo
-    status, reply = await program.ask()
-    assert status == 403
-    assert tokens.access not in reply
+    async def echo_in_a_header(writer):
+        writer.write(http(200, "{}", **{"x-request-id": f"for {tokens.access}", "openai-version": "1"}))
+
+    for answer, wanted in ((echo, 403), (echo_in_a_header, 200)):
+        server.service.by_path["/v1/chat/completions"] = answer
+        status, reply = await program.ask()
+        assert status == wanted
+        assert tokens.access not in reply
+    assert "openai-version: 1" in reply
 
 
 async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, program, caplog):

@@ -118,7 +118,9 @@ class App:
             if 300 <= answer.status < _WORST:
                 raise Unavailable("The service leads elsewhere, and a login follows nobody.", transient=False)
             passed = [
-                (n.encode(), v.encode("latin-1", "replace")) for n, v in answer.headers.items() if _PASSED.fullmatch(n)
+                (name.encode(), value.encode("latin-1", "replace"))
+                for name, value in answer.headers.items()
+                if _PASSED.fullmatch(name) and answer.token not in value
             ]
             if answer.status >= _WORST:
                 body = await self._refusal(answer)
