@@ -146,6 +146,10 @@ async def test_a_path_that_leads_nowhere_is_told_and_not_asked_about(auth, files
         told = await auth(f"login vertex --file {path}")
         assert f"{path} is not there" in told
         assert "Read it" not in told
+    (files / "key\x07\x1b[2J.json").touch()
+    told = await auth(f"login vertex --file {files}/key\x07\x1b[2J.json")
+    assert "Read it" in told
+    assert "\x07" not in told
     monkeypatch.setenv("CODEX_HOME", "~nobody-here")
     assert "No login of another program" in await auth("found")
 

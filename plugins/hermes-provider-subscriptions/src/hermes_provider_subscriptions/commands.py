@@ -96,7 +96,7 @@ def _state(ctx: PluginContext, name: str, account: str) -> str:
 def _login(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_tables.tables import confirm
+    from hermes_tables.tables import confirm, harmless
 
     @click.command("login")
     @click.argument("service")
@@ -128,13 +128,14 @@ def _login(ctx: PluginContext) -> "click.Command":
         if row.terms:
             click.echo(row.terms)
             confirm(f"Log in to {row.title} all the same?", yes=yes)
-        there = lendable(row, file)
+        there = harmless(lendable(row, file))
         asked = borrow or bool(file) or row.flow == "borrow"
         if asked and not there and row.foreign:
             from hermes_login.foreign import PROGRAMS
 
             known = PROGRAMS[row.foreign]
-            raise UserError(f"{file or known.path()} is not there.", hint=f"Log in there first: {known.again}")
+            path = harmless(file) or known.path()
+            raise UserError(f"{path} is not there.", hint=f"Log in there first: {known.again}")
         if there and not asked and sys.stdin.isatty() and not yes:
             asked = click.confirm(f"{there} Read it each time it is needed, instead of logging in?")
         elif asked and there:
