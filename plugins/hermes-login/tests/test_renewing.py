@@ -214,7 +214,16 @@ async def test_what_another_program_keeps_is_read_and_never_renewed(server, logi
 
 
 @pytest.mark.parametrize(
-    "text", ["", "- a", "github.com: {user: a}", "github.com: {oauth_token: 'a b'}", "a: [", "!!python/name:os.system"]
+    "text",
+    [
+        "",
+        "- a",
+        "github.com: {user: a}",
+        "github.com: {oauth_token: 'a b'}",
+        "a: [",
+        "!!python/name:os.system",
+        "github.com: {oauth_token: 2026-99-99}",
+    ],
 )
 async def test_a_file_of_gh_without_a_login_is_told(login, tmp_path, monkeypatch, text):
     monkeypatch.setenv("GH_CONFIG_DIR", str(tmp_path))
@@ -226,6 +235,17 @@ async def test_a_file_of_gh_without_a_login_is_told(login, tmp_path, monkeypatch
     path_of("gh").symlink_to("/etc/passwd")
     with pytest.raises(AuthError, match="cannot be read"):
         await login().bearer()
+
+
+async def test_what_a_dead_process_left_of_a_login_is_forgotten_with_it(login, logins):
+    for name in ("default", "work"):
+        logins.write("acme", name, Kept(token_url="https://x.example", tokens=Tokens(access="token-1234")))
+    draft, other = (logins.path("acme", name).with_name(f".{name}.json.0a1b2c3d.new") for name in ("default", "work"))
+    for path in (draft, other):
+        path.write_bytes(logins.path("acme", "default").read_bytes())
+    assert await login().forget()
+    assert not draft.exists()
+    assert other.exists()
 
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "a" * 60, ".x"])

@@ -5,6 +5,7 @@ import json
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from attrs import evolve
 
 from hermes_core.errors import AuthError, HermesError, Unavailable, UserError
 from hermes_core.testing.model_service import http
@@ -229,6 +230,15 @@ def vertex(server, tmp_path):
         return login, Kept(token_url=service.token_url, borrowed="gcloud", path=path)
 
     return make
+
+
+async def test_credentials_of_google_go_nowhere_but_where_the_yes_said(server, put, vertex):
+    put("gcloud", json.dumps(FILES["gcloud"]))
+    login, kept = vertex()
+    await login.keep(evolve(kept, token_url="https://oauth2.googleapis.com/token"))
+    with pytest.raises(AuthError, match="is now set up to be elsewhere"):
+        await login.bearer()
+    assert server.service.asked == []
 
 
 async def test_a_persons_credentials_of_google_are_exchanged_and_stay_where_they_are(server, put, vertex):

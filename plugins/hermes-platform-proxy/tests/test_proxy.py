@@ -7,6 +7,8 @@ import pytest
 
 from hermes_core.errors import UserError
 from hermes_core.testing.model_service import http
+from hermes_login.kept import Kept, Logins
+from hermes_platform_proxy.app import App
 from hermes_platform_proxy.config import Config
 from hermes_platform_proxy.key import KEY, key_of
 from hermes_platform_proxy.server import listen
@@ -166,13 +168,18 @@ async def test_a_service_that_says_the_token_again_is_not_heard_on_it(server, en
     async def echo(writer):
         writer.write(http(403, json.dumps({"error": str(server.service.asked[-1].headers)}), x_token=tokens.access))
 
-    server.service.by_path["/v1/chat/completions"] = echo
-    status, reply = await program.ask()
-    assert status == 403
-    assert tokens.access not in reply
+    async def echo_in_a_header(writer):
+        writer.write(http(200, "{}", **{"x-request-id": f"for {tokens.access}", "openai-version": "1"}))
+
+    for answer, wanted in ((echo, 403), (echo_in_a_header, 200)):
+        server.service.by_path["/v1/chat/completions"] = answer
+        status, reply = await program.ask()
+        assert status == wanted
+        assert tokens.access not in reply
+    assert "openai-version: 1" in reply
 
 
-async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, program):
+async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, program, caplog):
     await enter()
     head = b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     server.service.by_path["/v1/chat/completions"] = head + b"b\r\ndata: one\n\n\r\nff\r\ncut"
@@ -180,6 +187,35 @@ async def test_half_an_answer_is_not_ended_as_if_it_were_whole(server, enter, pr
     whole = await reader.read()
     assert b"data: one" in whole
     assert not whole.endswith(b"0\r\n\r\n")
+    assert "broke off: Nous" in caplog.text
+    server.service.by_path["/v1/chat/completions"] = head.replace(b"200", b"500") + b"b\r\ndata: one\n\n\r\nff\r\ncut"
+    status, reply = await program.ask()
+    assert (status, "closed the connection" in reply) == (502, True)
+    assert "Traceback" not in caplog.text
+
+
+async def test_a_proxy_that_ends_in_the_middle_of_an_answer_ends_quietly(server, ctx, enter, program, caplog):
+    await enter()
+    sent, said = asyncio.Queue(), {"host": "127.0.0.1", "authorization": f"Bearer {program.key}"}
+    head = b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    server.service.by_path["/v1/models"] = head + b"1\r\na\r\n5"
+    scope = {"type": "http", "method": "GET", "path": "/v1/models", "query_string": b""}
+    scope["headers"] = [(name.encode(), value.encode()) for name, value in said.items()]
+    ended = asyncio.Event()
+    upstream = Upstream(ctx)
+    app = App(ctx, upstream, program.key)
+
+    async def send(event):
+        await sent.put(event)
+        await asyncio.Event().wait()  # a program that reads slowly
+
+    task = asyncio.create_task(app(scope, ended.wait, send))
+    assert (await sent.get())["status"] == 200
+    task.cancel()
+    assert await task is None
+    assert sent.empty()
+    assert not caplog.records
+    await upstream.close()
 
 
 async def test_a_request_that_is_too_large_or_breaks_off_reaches_nobody(server, enter, program, monkeypatch):
@@ -206,13 +242,25 @@ async def test_a_login_is_sent_to_its_own_hosts_alone(server, enter, program):
 async def test_nobody_is_logged_in(ctx, program):
     status, reply = await program.ask()
     assert (status, "hermes auth login" in reply) == (502, True)
-    with pytest.raises(UserError, match="logged in to grok"):
-        Upstream(ctx, "grok").service()
+    for name, word in (("azure", "logged in to azure"), ("xai", "logged in to xai"), ("grok", "no service 'grok'")):
+        with pytest.raises(UserError, match=word):
+            Upstream(ctx, name).service()
 
 
 async def test_short_names_mean_the_same(ctx, enter):
-    await enter()
+    tokens = await enter()
     assert Upstream(ctx, "nous").service() == Upstream(ctx).service() == "nous-oauth"
+    Logins.of_home(ctx.paths.data.parent).write("azure-foundry", "default", Kept(token_url="", tokens=tokens))
+    assert Upstream(ctx, "azure").service() == "azure-foundry"
+
+
+async def test_an_account_that_is_misspelt_is_not_another_ones(ctx, enter):
+    for name in ("default", "work"):
+        await enter(name)
+    assert Upstream(ctx, account="work").begin() == "nous-oauth"
+    with pytest.raises(UserError, match="no login wrok of nous-oauth") as caught:
+        Upstream(ctx, account="wrok").begin()
+    assert caught.value.hint == "There is default, work."
 
 
 def test_a_key_is_made_once_and_made_anew_when_it_is_wanted(ctx):

@@ -31,6 +31,15 @@ def test_a_rest_is_seen_by_others_and_ends(limits, tmp_path):
     assert 86_000 < limits.left(mark) <= 86_400
 
 
+def test_a_rest_is_not_shortened_by_a_reply_that_was_under_way(limits):
+    limits.rest("abc", 3600)
+    limits.hear("abc", {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"})
+    limits.rest("abc", 2)
+    assert 3500 < limits.left("abc") <= 3600
+    limits.rest("abc", 7200)
+    assert limits.left("abc") > 7000
+
+
 @pytest.mark.parametrize(
     "data",
     [b"", b"{", b"[]", b'{"until": "9e99"}', b'{"until": 1e300}', b'{"until": true}', b"[" * 90_000, b'{"until": NaN}'],

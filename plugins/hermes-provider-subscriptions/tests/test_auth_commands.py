@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from hermes_core.errors import HermesError
 from hermes_login.foreign import path_of
-from hermes_provider_subscriptions.accounts import logins_of
+from hermes_provider_subscriptions.accounts import login_of, logins_of, service_of
 from hermes_provider_subscriptions.commands import commands
 
 
@@ -126,6 +126,32 @@ async def test_a_file_is_read_with_a_yes_alone(server, ctx, auth, files):
     assert server.wrong == []
     assert "cannot be read" in await auth(f"login vertex --as other --file {files} --yes")
     assert "No other program is known" in await auth("login xai --borrow --yes")
+
+
+async def test_a_yes_is_to_the_file_that_was_shown(server, ctx, auth, files, monkeypatch):
+    for name in ("mine", "another"):
+        path = files / name / "auth.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps({"tokens": {"access_token": f"token-that-is-{name}"}}))
+    monkeypatch.setenv("CODEX_HOME", str(files / "mine"))
+    assert "Logged in" in await auth("login codex --borrow --yes")
+    monkeypatch.setenv("CODEX_HOME", str(files / "another"))  # a project's folder, a service: another environment
+    login = login_of(ctx, service_of(ctx, "codex"), "default")
+    assert (await login.bearer()).token == "token-that-is-mine"
+    assert [*logins_of(ctx).secrets()] == ["token-that-is-mine"]
+
+
+async def test_a_path_that_leads_nowhere_is_told_and_not_asked_about(auth, files, monkeypatch):
+    for path in (files / "none.json", "~nobody-here/key.json"):
+        told = await auth(f"login vertex --file {path}")
+        assert f"{path} is not there" in told
+        assert "Read it" not in told
+    (files / "key\x07\x1b[2J.json").touch()
+    told = await auth(f"login vertex --file {files}/key\x07\x1b[2J.json")
+    assert "Read it" in told
+    assert "\x07" not in told
+    monkeypatch.setenv("CODEX_HOME", "~nobody-here")
+    assert "No login of another program" in await auth("found")
 
 
 async def test_terms_that_do_not_allow_it_are_said_before_anything(auth, files):

@@ -12,9 +12,12 @@ from click.testing import CliRunner
 from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.testing.model_service import http
 from hermes_core.types import Blob, Feature, Text
+from hermes_login.kept import Kept
+from hermes_login.tokens import Tokens as Given
 from hermes_provider_subscriptions.accounts import accounts_of, entry_of, logins_of, service_of
 from hermes_provider_subscriptions.checks import checks
 from hermes_provider_subscriptions.commands import commands
+from hermes_provider_subscriptions.config import Config
 from hermes_provider_subscriptions.entering import borrowed
 from hermes_provider_subscriptions.masker import Tokens
 from hermes_provider_subscriptions.places import place_of
@@ -92,6 +95,18 @@ async def test_another_account_stands_in(server, ctx, enter, opened, say):
     server.service.by_path["/codex/responses"] = http(429, "{}")
     with pytest.raises(RateLimited):
         await say(opened("codex"))
+
+
+async def test_a_name_in_the_settings_that_is_misspelt_is_told_and_nobody_else_answers(server, ctx, enter, opened, say):
+    for wrong in ({"accounts": {"xai": "work"}}, {"services": {"hf": {}}}):
+        with pytest.raises(ValueError, match="no service is called"):
+            Config(**wrong)
+    await enter("codex")
+    ctx.config.accounts["codex"] = "wrok"
+    with pytest.raises(UserError, match="names wrok, and nobody is logged in as that") as caught:
+        await say(opened("codex"))
+    assert "There is default" in caught.value.hint
+    assert server.service.asked == []
 
 
 async def test_what_a_service_said_of_an_account_is_known_to_the_next_process(server, enter, opened, say):
@@ -193,6 +208,19 @@ async def test_tokens_are_seen_nowhere(server, ctx, enter, opened, say, caplog, 
     await say(opened("copilot"))
     assert masker.is_secret(tokens.access)
     assert not any(secret in caplog.text or secret in repr(copilot.__dict__) for secret in secrets)
+
+
+async def test_a_login_that_stays_is_masked_however_often_its_tokens_are_renewed(ctx, monkeypatch):
+    monkeypatch.setattr("hermes_provider_subscriptions.masker._REMEMBERED", 2)
+    masker, logins = Tokens(ctx), logins_of(ctx)
+    for number in range(5):
+        tokens = Given(access=f"access-token-{number}", refresh="refresh-token-that-stays")
+        logins.write("codex", "default", Kept(token_url="", tokens=tokens))
+        os.utime(logins.folder / "codex", ns=(number + 1, number + 1))
+        assert masker.is_secret(tokens.access)
+        assert masker.is_secret(tokens.refresh)
+    assert masker.is_secret("access-token-2")
+    assert not masker.is_secret("access-token-1")
 
 
 async def test_a_token_that_another_program_renews_is_masked_as_well(ctx, monkeypatch, tmp_path):

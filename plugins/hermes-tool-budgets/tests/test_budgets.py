@@ -1,15 +1,16 @@
 """Limits hold: what is spent is at most the limit, as far as the next reply can be foreseen."""
 
 import asyncio
+import os
 import time
 from types import SimpleNamespace
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing import Call
-from hermes_core.types import CallDelta, Done, Ended, Failed, Model, TextDelta, Usage, UsageDelta
+from hermes_core.types import CallDelta, Done, Ended, Failed, Model, Spent, TextDelta, Usage, UsageDelta
 
 
 @frozen
@@ -197,13 +198,43 @@ async def test_two_processes_do_not_both_spend_the_same_rest(hermes, tmp_path) -
     assert spent.usage.input + spent.usage.output <= 210
 
 
-async def test_what_a_dead_process_had_under_way_is_believed_for_a_while(hermes, monkeypatch) -> None:
+async def test_what_a_process_had_under_way_counts_for_nothing_once_it_is_dead(hermes, tmp_path) -> None:
+    from hermes_atomic.whole import held
+    from hermes_tool_budgets.process import Process
+    from hermes_tool_budgets.under_way import over, under_way
+
+    name = "0" * 16
+    kit(hermes, {})
+    documents, owner = hermes.context("hermes_tool_budgets").documents, hermes.runtime.owner
+    me, other = Process(tmp_path), Process(tmp_path)
+    other.name = lambda _lasts: name
+    with held(tmp_path / f"{name}.lock", seconds=-1):
+        assert await (await under_way(documents, owner, other)).begin("theirs", {"tokens": 25.0})
+        assert await (await under_way(documents, owner, me)).begin("mine", {})
+        await over(documents, owner, "mine")
+        kept = await under_way(documents, owner, me)
+        assert kept.flights["theirs"]["tokens"] == 25
+    assert (await under_way(documents, owner, me)).flights == {}
+    assert not me.is_dead(me.name(0))
+    os.utime(tmp_path / f"{name}.lock", (0, 0))
+    third = Process(tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.lock")} - {name} == {me.name(60)}
+    assert third.name(60) != me.name(60)
+    assert {path.stem for path in tmp_path.glob("*.lock")} == {me.name(60), third.name(60)}
+    for strange in ("", "../x", "f" * 16):
+        assert not me.is_dead(strange)
+
+
+async def test_what_a_dead_process_of_another_machine_had_under_way_is_believed_for_a_while(
+    hermes, monkeypatch, tmp_path
+) -> None:
     from hermes_tool_budgets import under_way
+    from hermes_tool_budgets.process import Process
 
     provider = kit(hermes, {"day.tokens": 25})
     later = time.time() + 1_801
     documents = hermes.context("hermes_tool_budgets").documents
-    kept = await under_way.under_way(documents, hermes.runtime.owner)
+    kept = await under_way.under_way(documents, hermes.runtime.owner, Process(tmp_path / "elsewhere"))
     assert await kept.begin("dead", {"tokens": 25.0})
     assert not await kept.begin("slower", {"tokens": 10.0})
     waiting = asyncio.create_task(play(hermes))
@@ -213,6 +244,21 @@ async def test_what_a_dead_process_had_under_way_is_believed_for_a_while(hermes,
     monkeypatch.setattr(under_way, "time", SimpleNamespace(time=lambda: later))
     assert (await waiting)[1].kind == "budget_reached"
     assert provider.asked == 2
+
+
+async def test_a_turn_that_goes_on_after_a_kill_does_not_wait_for_itself(hermes) -> None:
+    from hermes_tool_budgets.config import Config, LimitSettings
+    from hermes_tool_budgets.process import Process
+    from hermes_tool_budgets.purse import Budget
+
+    kit(hermes, {"day.tokens": 25})
+    session = evolve((await hermes.runtime.sessions.take("s", "embed", hermes.runtime.owner)).session, turn="t")
+    ctx = hermes.context("hermes_tool_budgets")
+    for name in ("first", "next"):  # as on two machines: that the first died is not seen
+        process = Process(ctx.paths.data / name)
+        budget = Budget(Config(day=LimitSettings(tokens=25)), ctx.sessions, ctx.documents, process)
+        async with asyncio.timeout(10):
+            await budget.check(session, Spent(usage=Usage(), seconds=0), Usage(), last=False)
 
 
 async def test_the_next_reply_is_thought_as_dear_as_the_dearest_so_far(hermes) -> None:

@@ -17,7 +17,7 @@ from hermes_core.errors import UserError
 from hermes_core.values import frozen
 from hermes_login.tokens import Tokens, ends_of, is_token, is_value
 
-__all__ = ["PROGRAMS", "Program", "path_of", "read_bytes", "read_foreign", "secrets_of"]
+__all__ = ["PROGRAMS", "Program", "expanded", "path_of", "read_bytes", "read_foreign", "secrets_of"]
 
 _MOST = 1024 * 1024  # bytes of a file
 
@@ -36,6 +36,11 @@ class Program:
 def path_of(program: str) -> Path:
     """Return where a program keeps its login, whether it is there or not."""
     return PROGRAMS[program].path()
+
+
+def expanded(path: str) -> Path:
+    """Return a path with ``~`` followed; that of somebody who is not known here stays as it is, and leads nowhere."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises RuntimeError for nobody's
 
 
 def read_foreign(program: str, path: str = "") -> Tokens:
@@ -68,7 +73,7 @@ def secrets_of(program: str, path: str = "") -> Iterator[str]:
 
 
 def _folder(variable: str, usual: str) -> Path:
-    return Path(os.environ.get(variable) or usual).expanduser()
+    return expanded(os.environ.get(variable) or usual)
 
 
 def _gh() -> Path:
@@ -77,7 +82,7 @@ def _gh() -> Path:
 
 def _gcloud() -> Path:
     if named := os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"):
-        return Path(named).expanduser()
+        return expanded(named)
     return _folder("CLOUDSDK_CONFIG", "~/.config/gcloud") / "application_default_credentials.json"
 
 
@@ -130,7 +135,7 @@ def _of_gh(data: bytes) -> Tokens | None:
 
     try:
         found: Any = yaml.safe_load(data)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date or a number that is none
         return None
     host = found.get("github.com") if isinstance(found, Mapping) else None
     token = host.get("oauth_token") if isinstance(host, Mapping) else None
@@ -170,7 +175,7 @@ PROGRAMS: Mapping[str, Program] = {
         "Qwen Code",
         "the login of Qwen Code to Qwen",
         "qwen",
-        lambda: Path("~/.qwen/oauth_creds.json").expanduser(),
+        lambda: expanded("~/.qwen/oauth_creds.json"),
         _of_qwen,
     ),
 }

@@ -108,9 +108,14 @@ class Logins:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def forget(self, service: str, account: str) -> bool:
-        """Forget a login; whether there was one. Raises UserError."""
+        """Forget a login, with what a process left of it that died as it wrote; whether there was one.
+
+        Raises UserError.
+        """
         path = self.path(service, account)
         try:
+            for draft in path.parent.glob(f".{path.name}.*.new"):
+                draft.unlink(missing_ok=True)
             path.unlink()
         except FileNotFoundError:
             return False

@@ -94,12 +94,9 @@ class Login:
             raise AuthError(error.text, hint=self._again) from error
         if kept is None:
             raise AuthError(f"Nobody is logged in to {self._service.title}.", hint=f"Log in: {self._again}")
-        if kept.borrowed:
-            try:
-                return self._borrowed(kept)
-            except UserError as error:
-                raise AuthError(error.text, hint=error.hint) from error
-        if kept.ended or kept.tokens is None:
+        if kept.borrowed and not self._service.mints:  # of which nothing is sent to token_url
+            return self._borrowed(kept)
+        if not kept.borrowed and (kept.ended or kept.tokens is None):
             raise self._over()
         if kept.token_url != self._service.token_url:
             raise AuthError(
@@ -107,11 +104,14 @@ class Login:
                 "to be elsewhere.",
                 hint=f"Log in: {self._again}",
             )
-        return kept
+        return self._borrowed(kept) if kept.borrowed else kept
 
     def _borrowed(self, kept: Kept) -> Kept:
-        """Return what is kept with what the other program has now. Raises UserError, Unavailable."""
-        tokens = read_foreign(kept.borrowed, kept.path)
+        """Return what is kept with what the other program has now. Raises AuthError, Unavailable."""
+        try:
+            tokens = read_foreign(kept.borrowed, kept.path)
+        except UserError as error:
+            raise AuthError(error.text, hint=error.hint) from error
         return evolve(kept, tokens=evolve(tokens, place=place_of(tokens.place, self._service)))
 
     def _over(self) -> AuthError:

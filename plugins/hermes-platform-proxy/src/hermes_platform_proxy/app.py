@@ -68,16 +68,19 @@ class App:
 
         try:
             await self._serve(await self._asked(scope, receive), receive, say)
+        except asyncio.CancelledError:
+            return  # the server ends, and with it this connection: nobody is left to hear of it
         except _Refusal as refusal:
             await _told(say, refusal.status, refusal.kind, str(refusal))
         except HermesError as error:
-            if begun:
-                raise  # the connection ends: half an answer is not ended as if it were whole
+            text = self._ctx.masks.text(" ".join(filter(None, (error.text, error.hint))))
+            if begun:  # the server ends the connection: half an answer is not ended as if it were whole
+                self._ctx.log.warning("an answer of the proxy broke off: %s", text)
+                return
             status, kind = _status(error)
             wait = getattr(error, "retry_after", None)
             more = [(b"retry-after", str(max(1, round(wait))).encode())] if wait else []
-            text = " ".join(filter(None, (error.text, error.hint)))
-            await _told(say, status, kind, self._ctx.masks.text(text), more)
+            await _told(say, status, kind, text, more)
 
     async def _asked(self, scope: Scope, receive: Receive) -> Asked:
         """Read a request. Raises _Refusal for what is not let in."""
@@ -115,7 +118,9 @@ class App:
             if 300 <= answer.status < _WORST:
                 raise Unavailable("The service leads elsewhere, and a login follows nobody.", transient=False)
             passed = [
-                (n.encode(), v.encode("latin-1", "replace")) for n, v in answer.headers.items() if _PASSED.fullmatch(n)
+                (name.encode(), value.encode("latin-1", "replace"))
+                for name, value in answer.headers.items()
+                if _PASSED.fullmatch(name) and answer.token not in value
             ]
             if answer.status >= _WORST:
                 body = await self._refusal(answer)

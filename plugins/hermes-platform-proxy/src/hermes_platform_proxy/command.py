@@ -29,7 +29,9 @@ def build(ctx: PluginContext) -> "click.Command":
         "--port", type=click.IntRange(0, 65_535), default=config.port, show_default=True, help="On 127.0.0.1."
     )
     @click.option("--key", is_flag=True, help="Show the key that programs give, and serve nothing.")
-    @click.option("--new-key", is_flag=True, help="Make another key; programs with the old one are let in no more.")
+    @click.option(
+        "--new-key", is_flag=True, help="Make another key; a proxy that runs takes the old one until it ends."
+    )
     async def command(service: str, account: str, port: int, key: bool, new_key: bool) -> None:
         """Let programs on this machine use a login of yours, until this is stopped.
 
@@ -52,7 +54,7 @@ def build(ctx: PluginContext) -> "click.Command":
         from hermes_platform_proxy.upstream import Upstream
 
         upstream = Upstream(ctx, service, account)
-        name = upstream.service()
+        name = upstream.begin()
         listening = listen(port)
         place = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
         click.echo(f"{name} answers at {place}, for programs with the key: {ctx.program} proxy --key", err=True)

@@ -2,9 +2,10 @@
 
 import contextlib
 import errno
+import logging
 import socket
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import UserError
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["listen", "serve"]
 
 _AT_ONCE = 64  # requests; a program that asks for more waits for none, and is told
+
+
+def _broke(record: logging.LogRecord) -> bool:
+    """Tell whether a line is of an error that nobody expected; an answer that ends early is told by the app."""
+    return record.exc_info is not None
 
 
 def listen(port: int) -> socket.socket:
@@ -37,6 +43,18 @@ async def serve(
 ) -> None:
     """Answer until cancelled, or until ``up`` ends it by the function that it is given at the beginning."""
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    log = logging.getLogger("hermes_platform_proxy.uvicorn")
+    log.setLevel(logging.ERROR)
+    log.addFilter(_broke)
+
+    class Protocol(H11Protocol):
+        """Says what broke, and leaves to the app what it says itself."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.logger = log
 
     class Quiet(uvicorn.Server):
         """Leaves signals to the program that it runs in."""
@@ -47,7 +65,7 @@ async def serve(
 
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=Protocol,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -30,7 +30,7 @@ class Proxy(Service):
         from hermes_platform_proxy.upstream import Upstream
 
         upstream = Upstream(self._ctx, self._config.service, self._config.account)
-        upstream.service()
+        upstream.begin()
         try:
             await serve(App(self._ctx, upstream, key_of(self._ctx.secrets)), listen(self._config.port))
         finally:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from hermes_core.context import PluginContext
+    from hermes_provider_kit.failures import Service
     from hermes_provider_kit.transport import Connection
 
 __all__ = ["Answer", "Asked", "Upstream"]
@@ -61,12 +62,22 @@ class Upstream:
         self._limits = Limits(ctx.paths.cache.parent / "limits")
         self._connections: dict[str, Connection] = {}
 
+    def begin(self) -> str:
+        """Return the name of the service. Raises UserError where nobody is logged in to it as was said."""
+        name = self.service()
+        accounts = self._logins.accounts(name)
+        if self._account and self._account not in accounts:
+            raise UserError(f"There is no login {self._account} of {name}.", hint=f"There is {', '.join(accounts)}.")
+        return name
+
     def service(self) -> str:
-        """Return the name of the service. Raises UserError where nobody is logged in to it."""
+        """Return the name of the service, whose last part may be left out. Raises UserError as ``begin``."""
         known = sorted(path.stem for path in SERVICES.glob("*.toml"))
-        wanted = [self._wanted, f"{self._wanted}-oauth"] if self._wanted else known
-        for name in wanted:
-            if name in known and self._logins.accounts(name):
+        meant = [name for name in known if self._wanted in ("", name, name.rpartition("-")[0])]
+        if not meant:
+            raise UserError(f"There is no service {self._wanted!r} to log in to.", hint=f"There is {', '.join(known)}.")
+        for name in meant:
+            if self._logins.accounts(name):
                 return name
         raise UserError(
             f"Nobody is logged in to {self._wanted or 'any service'}.",
@@ -75,7 +86,8 @@ class Upstream:
 
     @asynccontextmanager
     async def answered(self, asked: Asked) -> AsyncGenerator[Answer, None]:
-        """Send a request on, and give the answer as it comes. Raises UserError, ProviderError."""
+        """Send a request on, and give the answer as it comes. Raises UserError, ProviderError, also in its pieces."""
+        from hermes_provider_kit.failures import Service
         from hermes_provider_kit.failures.waiting import wait_in
 
         name = self.service()
@@ -103,7 +115,8 @@ class Upstream:
                     if status in (_LIMITED, _REFUSED) and not last:
                         break
                     self._limits.hear(mark, headers)
-                    yield Answer(status=status, headers=headers, pieces=response.aiter_bytes(), token=token)
+                    pieces = _pieces(response, Service(title=service.title, url=_base(service, bearer)))
+                    yield Answer(status=status, headers=headers, pieces=pieces, token=token)
                     return
                 finally:
                     await response.aclose()
@@ -144,7 +157,7 @@ class Upstream:
         from hermes_provider_kit.failures import Service
         from hermes_provider_kit.transport import Connection, network_failure, request_headers
 
-        base = bearer.base_url or service.base_url
+        base = _base(service, bearer)
         if not base or not service.may_have_tokens(base):
             hint = f"{self._ctx.program} auth login {service.name}"
             raise UserError(f"It is not known where {service.title} answers.", hint=f"Say where, then: {hint}")
@@ -159,3 +172,20 @@ class Upstream:
             return await client.send(made, stream=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
             raise network_failure(where, error, _SECONDS) from error
+
+
+def _base(service: LoginService, bearer: Bearer) -> str:
+    return bearer.base_url or service.base_url
+
+
+async def _pieces(response: "httpx2.Response", where: "Service") -> AsyncIterator[bytes]:
+    """Yield an answer as it comes. Raises ProviderError where it breaks off."""
+    import httpx2
+
+    from hermes_provider_kit.transport import network_failure
+
+    try:
+        async for piece in response.aiter_bytes():
+            yield piece
+    except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+        raise network_failure(where, error, _SECONDS) from error

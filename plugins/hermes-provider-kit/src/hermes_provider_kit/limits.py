@@ -44,8 +44,11 @@ class Limits:
         return left if _SHORTEST < left <= _LONGEST else 0.0
 
     def rest(self, mark: str, seconds: float | None) -> None:
-        """Have a key left alone for as long as its service said; where it said nothing, nobody is told."""
-        if seconds is None or not seconds > _SHORTEST:
+        """Have a key left alone for as long as its service said; where it said nothing, nobody is told.
+
+        What was said to last longer stays: replies that were under way then end with less.
+        """
+        if seconds is None or not seconds > max(_SHORTEST, self.left(mark)):
             return
         said = json.dumps({"until": time.time() + min(seconds, _LONGEST)}).encode()
         with suppress(OSError):

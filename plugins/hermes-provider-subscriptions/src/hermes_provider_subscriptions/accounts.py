@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from hermes_login.service import LoginService
     from hermes_openai_wire.entry import Entry
 
-__all__ = ["ALIASES", "SERVICES", "accounts_of", "entry_of", "login_of", "logins_of", "named", "said_of", "service_of"]
+__all__ = [
+    "ALIASES",
+    "SERVICES",
+    "accounts_of",
+    "check_chosen",
+    "entry_of",
+    "login_of",
+    "logins_of",
+    "named",
+    "said_of",
+    "service_of",
+]
 
 ALIASES: Mapping[str, str] = {
     "github-copilot": "copilot",
@@ -91,6 +102,16 @@ def accounts_of(ctx: "PluginContext", name: str) -> Sequence[str]:
     """Return the accounts of a service: the chosen one first, then those that stand in for it."""
     chosen = (ctx.config or Config()).accounts.get(name, "")
     return sorted(logins_of(ctx).accounts(name), key=lambda one: one != chosen)
+
+
+def check_chosen(ctx: "PluginContext", name: str) -> None:
+    """See that the account which the setting names is there, so that no other one answers. Raises UserError."""
+    chosen, there = (ctx.config or Config()).accounts.get(name, ""), logins_of(ctx).accounts(name)
+    if chosen and there and chosen not in there:
+        raise UserError(
+            f"subscriptions.accounts.{name} names {chosen}, and nobody is logged in as that.",
+            hint=f"There is {', '.join(there)}. Or log in: {ctx.program} auth login {name} --as {chosen}",
+        )
 
 
 def login_of(ctx: "PluginContext", service: "LoginService", account: str) -> "Login":

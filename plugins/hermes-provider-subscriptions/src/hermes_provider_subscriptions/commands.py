@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
@@ -36,7 +35,7 @@ def _found(ctx: PluginContext) -> "click.Command":
     @json_option
     def command(as_json: bool) -> None:
         """Show where other programs keep logins on this machine. No file is opened; each is used with your yes only."""
-        from hermes_login.foreign import PROGRAMS
+        from hermes_login.foreign import PROGRAMS, expanded
 
         rows = []
         for name in SERVICES:
@@ -45,7 +44,7 @@ def _found(ctx: PluginContext) -> "click.Command":
                 known = PROGRAMS[row.foreign]
                 use = f"{ctx.program} auth login {name} --borrow"
                 rows.append({"file": str(known.path()), "use": use, "what": known.what})
-        aws = Path(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config").expanduser()
+        aws = expanded(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config")
         if os.path.lexists(aws):
             use = f"{ctx.program} config set providers.bedrock.profile NAME"
             rows.append({"file": str(aws), "use": use, "what": "profiles of AWS, which bedrock reads by AWS's library"})
@@ -97,7 +96,7 @@ def _state(ctx: PluginContext, name: str, account: str) -> str:
 def _login(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_tables.tables import confirm
+    from hermes_tables.tables import confirm, harmless
 
     @click.command("login")
     @click.argument("service")
@@ -129,13 +128,14 @@ def _login(ctx: PluginContext) -> "click.Command":
         if row.terms:
             click.echo(row.terms)
             confirm(f"Log in to {row.title} all the same?", yes=yes)
-        there = lendable(row, file)
+        there = harmless(lendable(row, file))
         asked = borrow or bool(file) or row.flow == "borrow"
         if asked and not there and row.foreign:
             from hermes_login.foreign import PROGRAMS
 
             known = PROGRAMS[row.foreign]
-            raise UserError(f"{known.path()} is not there.", hint=f"Log in there first: {known.again}")
+            path = harmless(file) or known.path()
+            raise UserError(f"{path} is not there.", hint=f"Log in there first: {known.again}")
         if there and not asked and sys.stdin.isatty() and not yes:
             asked = click.confirm(f"{there} Read it each time it is needed, instead of logging in?")
         elif asked and there:

@@ -1,8 +1,20 @@
 """Which account of a service answers, and where a service is that is not where everybody's is."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from hermes_core.options import option, settings
 
 __all__ = ["Config", "ServiceSettings"]
+
+
+def _are_services(_config: Any, _field: Any, value: Mapping[str, Any]) -> None:
+    """Refuse names that no service has: what is said under them would be heard by nobody."""
+    from hermes_provider_subscriptions.accounts import SERVICES
+
+    for name in value:
+        if name not in SERVICES:
+            raise ValueError(f"no service is called {name!r}; there is {', '.join(SERVICES)}")
 
 
 @settings
@@ -28,6 +40,7 @@ class Config:
         "The account that answers first, by service; hermes auth list names them.",
         factory=dict,
         example={"copilot": "work"},
+        validator=_are_services,
     )
     spread: bool = option(
         "Whether requests that run at once go to different accounts of a service, in all processes of this home.",
@@ -37,4 +50,5 @@ class Config:
         "Services that are elsewhere than usual, by name.",
         factory=dict,
         example={"copilot": {"client_id": "Iv1.0123456789abcdef"}},
+        validator=_are_services,
     )

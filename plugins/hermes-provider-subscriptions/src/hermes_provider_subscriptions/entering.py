@@ -4,7 +4,6 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import UserError
@@ -71,14 +70,16 @@ async def entered(
 async def borrowed(ctx: "PluginContext", name: str, account: str, file: str = "") -> None:
     """Keep that the login of another program is read; a person has said yes to it. Raises UserError.
 
-    ``file`` is where that login is, if not where the program keeps it. Nothing of it is copied.
+    ``file`` is where that login is, if not where the program keeps it. Nothing of it is copied. The yes is to this one
+    file: which one it is is kept, so that no variable of a later process leads to another.
     """
-    from hermes_login.foreign import read_foreign
+    from hermes_login.foreign import expanded, path_of, read_foreign
     from hermes_login.kept import Kept
 
-    service, path = service_of(ctx, name), str(Path(file).expanduser().absolute()) if file else ""
+    service = service_of(ctx, name)
     if not service.foreign:
         raise UserError(f"No other program is known that keeps a login of {service.title}.")
+    path = str((expanded(file) if file else path_of(service.foreign)).absolute())
     read_foreign(service.foreign, path)
     kept = Kept(token_url=service.token_url, borrowed=service.foreign, path=path, over=_told(ctx, service))
     await login_of(ctx, service, account).keep(kept)
@@ -94,13 +95,13 @@ def _told(ctx: "PluginContext", service: "LoginService") -> Mapping[str, JSON]:
 
 def lendable(service: "LoginService", file: str = "") -> str:
     """Say which file of another program could be read for a service; empty where there is none. It is not opened."""
-    from hermes_login.foreign import PROGRAMS
+    from hermes_login.foreign import PROGRAMS, expanded
 
     if not service.foreign:
         return ""
     program = PROGRAMS[service.foreign]
-    path = Path(file).expanduser() if file else program.path()
-    return f"{path} is {program.what}." if file or os.path.lexists(path) else ""
+    path = expanded(file) if file else program.path()
+    return f"{path} is {program.what}." if os.path.lexists(path) else ""
 
 
 def free_name(ctx: "PluginContext", name: str) -> str:

@@ -51,9 +51,9 @@ class Tokens(Masker):
             logins = logins_of(self._ctx)
             self._foreign = tuple(map(str, logins.foreign()))
             state = self._looked()  # before what it is of is read: what changes meanwhile is read once more
-            self._values |= dict.fromkeys(logins.secrets())
-            while len(self._values) > _REMEMBERED:
-                self._values.pop(next(iter(self._values)))
+            now = dict.fromkeys(logins.secrets())
+            before = [value for value in self._values if value not in now]
+            self._values = dict.fromkeys(before[-_REMEMBERED:]) | now  # of those that are kept none is ever forgotten
             self._state, self._known = state, Known(self._values)
         return self._known
 

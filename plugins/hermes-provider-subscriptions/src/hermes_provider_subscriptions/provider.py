@@ -11,7 +11,15 @@ from hermes_core.errors import AuthError, RateLimited, UserError
 from hermes_core.kinds import Provider
 from hermes_core.types import Blob, Delta, Endpoint, Model, Request, ToolResult
 from hermes_provider_kit.limits import Limits, mark_of
-from hermes_provider_subscriptions.accounts import ALIASES, SERVICES, accounts_of, entry_of, login_of, service_of
+from hermes_provider_subscriptions.accounts import (
+    ALIASES,
+    SERVICES,
+    accounts_of,
+    check_chosen,
+    entry_of,
+    login_of,
+    service_of,
+)
 from hermes_provider_subscriptions.places import keep_to_its_hosts, place_of
 
 if TYPE_CHECKING:
@@ -160,6 +168,8 @@ class Subscription(Provider):
     def _logins(self) -> "Sequence[Login]":
         """The accounts that may answer; one that nobody logged in with says so."""
         service, _ = self._known()
+        if not self._account:
+            check_chosen(self._ctx, self._service)
         names = [self._account] if self._account else accounts_of(self._ctx, self._service)
         return [login_of(self._ctx, service, name) for name in names or ["default"]]
 

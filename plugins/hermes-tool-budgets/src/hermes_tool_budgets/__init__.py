@@ -12,9 +12,11 @@ from hermes_core.types import Response, Session, Usage
 def register_purses(ctx: PluginContext) -> Sequence[Purse]:
     """The purse of this home."""
     from hermes_tool_budgets.config import Config
+    from hermes_tool_budgets.process import Process
     from hermes_tool_budgets.purse import Budget
 
-    ctx.state["budget"] = Budget(ctx.config or Config(), ctx.sessions, ctx.documents)
+    process = Process(ctx.paths.data / "processes")
+    ctx.state["budget"] = Budget(ctx.config or Config(), ctx.sessions, ctx.documents, process)
     return [ctx.state["budget"]]
 
 

@@ -18,6 +18,7 @@ from hermes_core.errors import BudgetReached
 from hermes_core.kinds import Purse
 from hermes_core.types import Limits, Session, Spent, Usage
 from hermes_tool_budgets.config import Config, LimitSettings
+from hermes_tool_budgets.process import Process
 from hermes_tool_budgets.under_way import over, under_way
 
 __all__ = ["Budget", "reached"]
@@ -34,7 +35,7 @@ class Budget(Purse):
 
     name = "budget"
 
-    def __init__(self, config: Config, sessions: SessionsBroker, documents: DocumentsBroker) -> None:
+    def __init__(self, config: Config, sessions: SessionsBroker, documents: DocumentsBroker, process: Process) -> None:
         self._calls = config.turn.calls  # None: as many as usual
         self._sessions = sessions
         self._limits = {
@@ -43,7 +44,7 @@ class Budget(Purse):
             "day": _set(config.day),
         }
         self._shared = any(self._limits[scope] for scope in _SHARED)
-        self._documents = documents
+        self._documents, self._process = documents, process
         self._flying: set[str] = set()  # turns whose reply is under way
         self._largest: Scope = {}  # what the most expensive replies so far used
         self._dearest: dict[str, Scope] = {}  # what the most expensive reply of a session used
@@ -65,8 +66,10 @@ class Budget(Purse):
             return self._check(session, await self._spent(session, spent, unbooked), last=last)
         async with self._landed:
             while True:
-                kept = await under_way(self._documents, session.asker)
-                others = [one for turn, one in kept.flights.items() if turn not in self._flying]
+                kept = await under_way(self._documents, session.asker, self._process)
+                # what this turn itself had under way, before its process died, is what it asks again now
+                mine = {session.turn, *self._flying}
+                others = [one for turn, one in kept.flights.items() if turn not in mine]
                 known = await self._spent(session, spent, unbooked)
                 left = self._check(session, known, last=last)
                 if not (self._flying or others) or not any(

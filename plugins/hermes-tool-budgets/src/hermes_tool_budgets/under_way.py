@@ -1,6 +1,7 @@
 """Replies under way in every process that shares the store: written down before they leave, taken back when they land.
 
-One whose process dies is believed for as long as the longest reply takes, and then counts for nothing.
+One whose process died counts for nothing. Where that cannot be seen, as of another machine, it is believed for as long
+as the longest reply takes.
 """
 
 import time
@@ -10,25 +11,28 @@ from typing import NamedTuple
 from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict
 from hermes_core.types import JSON, Principal
+from hermes_tool_budgets.process import Process
 
 __all__ = ["Kept", "over", "under_way"]
 
-_NAME = "under way"  # the document of a person: turn -> what its reply may take, and until when that is believed
+_NAME = "under way"  # the document of a person: turn -> what its reply may take, until when it is believed, and of whom
 _LASTS = 1_800.0  # seconds
 
 
 class Kept(NamedTuple):
-    """What was read: ``flights`` by turn, and the ``version`` over which is written."""
+    """What was read: ``flights`` by turn, with the process ``of`` each, and the ``version`` over which is written."""
 
     documents: DocumentsBroker
     person: Principal
+    process: Process
     flights: Mapping[str, Mapping[str, float]]
+    of: Mapping[str, str]
     version: int
 
     async def begin(self, turn: str, takes: Mapping[str, float]) -> bool:
         """Write a reply down as under way; False where another process wrote meanwhile. Raises HermesError."""
-        value: dict[str, JSON] = {name: dict(one) for name, one in self.flights.items()}
-        value[turn] = {**takes, "until": time.time() + _LASTS}
+        value: dict[str, JSON] = {name: {**one, "of": self.of[name]} for name, one in self.flights.items()}
+        value[turn] = {**takes, "until": time.time() + _LASTS, "of": self.process.name(_LASTS)}
         try:
             await self.documents.put(_NAME, value, version=self.version, owner=self.person)
         except Conflict:
@@ -36,10 +40,14 @@ class Kept(NamedTuple):
         return True
 
 
-async def under_way(documents: DocumentsBroker, person: Principal) -> Kept:
+async def under_way(documents: DocumentsBroker, person: Principal, process: Process) -> Kept:
     """Return what a person's turns have under way. Raises HermesError."""
     found = await documents.get(_NAME, owner=person)
-    return Kept(documents, person, _believed(found.value if found else None), found.version if found else 0)
+    flights = _believed(found.value if found else None)
+    of = {turn: str(one.get("of", "")) for turn, one in flights.items()}
+    dead = {name for name in {*of.values()} if process.is_dead(name)}
+    takes = {turn: _numbers(one) for turn, one in flights.items() if of[turn] not in dead}
+    return Kept(documents, person, process, takes, of, found.version if found else 0)
 
 
 async def over(documents: DocumentsBroker, person: Principal, turn: str) -> None:
@@ -52,11 +60,11 @@ async def over(documents: DocumentsBroker, person: Principal, turn: str) -> None
     await documents.change(_NAME, without, owner=person)
 
 
-def _believed(value: JSON | None) -> Mapping[str, Mapping[str, float]]:
+def _believed(value: JSON | None) -> Mapping[str, Mapping[str, JSON]]:
     known = value.items() if isinstance(value, Mapping) else ()
-    found = {
-        turn: {what: float(n) for what, n in one.items() if isinstance(n, int | float)}
-        for turn, one in known
-        if isinstance(one, Mapping)
-    }
-    return {turn: one for turn, one in found.items() if one.get("until", 0) > time.time()}
+    found = {turn: one for turn, one in known if isinstance(one, Mapping)}
+    return {turn: one for turn, one in found.items() if _numbers(one).get("until", 0) > time.time()}
+
+
+def _numbers(flight: Mapping[str, JSON]) -> Mapping[str, float]:
+    return {what: float(n) for what, n in flight.items() if isinstance(n, int | float)}
