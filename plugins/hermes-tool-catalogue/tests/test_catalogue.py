@@ -28,6 +28,7 @@ PUBLIC = {
             },
             "by-plan": {"limit": {"context": 8_000}, "cost": {"input": 0, "output": 0}, "tool_call": True},
             "odd": {"limit": {"context": True, "output": -1}, "cost": {"input": "x", "output": 1}, "modalities": []},
+            "huge": {"limit": {"context": 10**400}, "cost": {"input": 10**400, "output": 1}},
             "": {},
             "none": None,
         }
@@ -49,7 +50,8 @@ def test_the_public_list_is_read_and_what_is_not_of_its_form_is_left_out():
     assert rows["by-plan"].price is None  # nothing in a list is not free of charge
     assert rows["odd"].price is None
     assert (rows["odd"].model.context, rows["odd"].model.output) == (0, 0)
-    assert rows.keys() == {"gpt-x", "by-plan", "odd"}
+    assert rows["huge"].price is None
+    assert rows.keys() == {"gpt-x", "by-plan", "odd", "huge"}
     for strange in (None, [], "x", {"openai": []}, {"openai": {"models": {"m": []}}}):
         assert read(strange) == {}
 
@@ -67,7 +69,7 @@ async def test_it_is_brought_and_used_for_the_service_at_its_own_address_only(li
         service.always = http(200, "[[[")
         with pytest.raises(Exception, match="public list"):
             await bring(service.url, lists.public)
-    assert sorted(read_offers(lists.public / "openai.json")) == ["by-plan", "gpt-x", "odd"]  # the old one stays
+    assert sorted(read_offers(lists.public / "openai.json")) == ["by-plan", "gpt-x", "huge", "odd"]  # the old one stays
     openai, elsewhere = provider("openai", secrets, lists), provider("openai", secrets, lists)
     elsewhere = elsewhere.at(Endpoint(name="openai", base_url="https://proxy.example/v1", api_key="k"))
     assert (openai.window("gpt-x"), openai.price("gpt-x")) == (400_000, Price(input=1.25, output=10, cache_read=0.125))
@@ -117,7 +119,10 @@ async def test_what_a_service_listed_is_there_while_it_is_away(lists, secrets):
 
 def test_files_that_nobody_wrote_like_this_are_nothing(tmp_path):
     for number, text in enumerate(
-        ["", "[]", "{", '{"models": 3}', '{"models": {"m": {"context": "x"}}}', "[" * 90_000, '{"models": {"m": 1}}']
+        [
+            *("", "[]", "{", '{"models": 3}', '{"models": {"m": {"context": "x"}}}', "[" * 90_000),
+            *('{"models": {"m": 1}}', '{"models": {"m": {"features": [], "context": Infinity, "output": 0}}}'),
+        ]
     ):
         file = tmp_path / f"{number}.json"
         file.write_text(text)
