@@ -23,6 +23,7 @@ from hermes_core.errors import (
     Unavailable,
 )
 from hermes_provider_kit.failures import Service, broken_off, failure, redact, seconds_to_wait, unreadable
+from hermes_provider_kit.replies import broken_event
 
 ROWS = json.loads(Path(__file__).with_name("bodies.json").read_text(encoding="utf-8"))
 CLASSES = {
@@ -139,6 +140,25 @@ def test_keys_are_never_shown() -> None:
     assert not any(word in str(error) for word in ("abcdef", "999999", "zzzz"))
     assert "abcdef" not in repr(service)
     assert redact("hf_abcdefgh") == "hf_…"
+
+
+def test_no_words_of_a_service_drive_the_terminal_of_who_reads_them() -> None:
+    odd = "\x1b]0;x\x07\x1b[2J\u202e\u200bbad"
+    service = Service(title="S", key="abcdef123456", model="m")
+    told = [
+        failure(400, json.dumps({"error": {"message": f"{odd} abc\x00def123456"}}), service=service),
+        failure(302, "", {"location": odd}, service=service),
+        failure(404, '{"error":"model not found"}', service=service, models=(f"m{odd}", odd)),
+        failure(502, f"<html><title>{odd}</title>", service=service),
+        broken_off({"error": odd}, service=service),
+        unreadable(odd, service=service),
+        unreadable(f"<html><title>{odd}</title>", service=service),
+        broken_event(service, odd),
+    ]
+    for error in told:
+        assert "bad" in error.text + error.hint
+        assert (error.text + error.hint).isprintable()
+    assert "abcdef" not in told[0].text
 
 
 def test_a_success_that_is_none_is_said() -> None:
