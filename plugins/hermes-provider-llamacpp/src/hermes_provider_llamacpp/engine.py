@@ -12,6 +12,7 @@ from typing import Any
 
 from attrs import asdict
 
+from hermes_core.environment import without_secrets
 from hermes_core.errors import Refused, Unavailable
 from hermes_core.types import JSON
 from hermes_core.values import frozen
@@ -134,6 +135,11 @@ class Engine:
         """The process that holds a model now; 0 where none does."""
         return self._running.process.pid if self._running else 0
 
+    @property
+    def model(self) -> Model | None:
+        """The model that a living process holds now; None where none does."""
+        return self._model if self._running and not self._running.ended else None
+
     async def ask(self, model: Model, body: JSON) -> AsyncGenerator[JSON, None]:
         """Give the events of an answer, in the form of the chat-completions protocol.
 
@@ -201,9 +207,8 @@ class Engine:
         if self._running:
             await self._running.end()
             self._running = None
-        environment = {
-            name: value for name, value in os.environ.items() if name in _KNOWN or name.startswith(_OF_THE_LIBRARY)
-        }
+        there = without_secrets(os.environ).items()  # LLAMA_API_KEY is not of the library
+        environment = {name: value for name, value in there if name in _KNOWN or name.startswith(_OF_THE_LIBRARY)}
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
             *self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, limit=_LINE, start_new_session=True
