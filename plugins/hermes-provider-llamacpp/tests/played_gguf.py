@@ -9,8 +9,8 @@ def piece(text, end=None):
     return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": end}]}
 json.loads(sys.stdin.readline())
 HOW = sys.argv[1]
-if HOW == "broken": print("no memory for it", file=sys.stderr); sys.exit(3)
-if HOW == "refused": say(failed="Failed to init"); sys.exit()
+if HOW == "broken": print("\x1b[2Jno memory for it", file=sys.stderr); sys.exit(3)
+if HOW == "refused": say(failed="\x1b[2JFailed to init"); sys.exit()
 say(ready=True)
 for line in sys.stdin:
     order = json.loads(line)

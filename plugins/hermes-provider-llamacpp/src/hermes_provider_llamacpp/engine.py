@@ -110,7 +110,7 @@ class _Process:
         assert self.process.stderr
         with contextlib.suppress(ValueError, OSError):
             while line := await self.process.stderr.readline():
-                self.errors.append(line.decode("utf-8", "replace").strip()[-300:])
+                self.errors.append(_plain(line.decode("utf-8", "replace").strip()[-300:]))
 
     @property
     def words(self) -> str:
@@ -163,7 +163,7 @@ class Engine:
                     if "died" in said:
                         raise Unavailable(f"The process of the model died. {running.words}".strip())
                     if "failed" in said:
-                        text = f"llama.cpp does not take this request: {said['failed']}"
+                        text = f"llama.cpp does not take this request: {_plain(said['failed'])}"
                         raise Refused(text, reason="format_error")
             finally:
                 running.told.pop(number, None)
@@ -226,10 +226,17 @@ class Engine:
         return running
 
 
+def _plain(text: str) -> str:
+    """Return words of the library, which quotes the file, without what drives a terminal."""
+    return "".join(sign for sign in text if sign.isprintable())
+
+
 def _not_loaded(model: Model, said: dict[str, Any], running: _Process) -> Unavailable:
-    why = str(said.get("failed") or "its process died")
+    why = _plain(str(said.get("failed") or "its process died"))
     if "xllamacpp" in why:
         hint = "pip install 'hermes-provider-llamacpp[engine]'"
         return Unavailable("llama.cpp is not installed here.", transient=False, hint=hint)
     hint = "Is it whole, and is there memory for it? `hermes gguf list` says how much it needs."
-    return Unavailable(f"{model.path} cannot be loaded: {why} {running.words}".strip(), transient=False, hint=hint)
+    return Unavailable(
+        f"{_plain(model.path)} cannot be loaded: {why} {running.words}".strip(), transient=False, hint=hint
+    )

@@ -55,7 +55,7 @@ def named(files: Sequence[File], name: str) -> File:
         hint = "hermes gguf list shows them; providers.gguf.folder says where they are."
         raise Refused(f"There is no GGUF model {name}; there is {there}.", reason="model_not_found", hint=hint)
     if one.problem:
-        raise Refused(f"{one.path} cannot be used: {one.problem}.", reason="model_not_found", hint="Fetch it again.")
+        raise Refused(f"{one.name} cannot be used: {one.problem}.", reason="model_not_found", hint="Fetch it again.")
     return one
 
 
@@ -69,9 +69,10 @@ def free_memory() -> int:
 
 
 def _file(path: Path, parts: int) -> File:
-    name = _PART.sub("", path.stem)
-    names = [path.with_name(f"{name}-{number:05}-of-{parts:05}.gguf") for number in range(1, parts + 1)]
+    stem = _PART.sub("", path.stem)
+    names = [path.with_name(f"{stem}-{number:05}-of-{parts:05}.gguf") for number in range(1, parts + 1)]
     every = names if parts > 1 else [path]
+    name = "".join(sign for sign in stem if sign.isprintable())  # it is told in terminals
     header, problem, size = Header(), "", 0
     try:
         size = sum(one.stat().st_size for one in every)
