@@ -9,6 +9,7 @@ import time
 from email.utils import formatdate
 from pathlib import Path
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from hermes_core.errors import (
 )
 from hermes_provider_kit.failures import Service, broken_off, failure, redact, seconds_to_wait, unreadable
 from hermes_provider_kit.replies import broken_event
+from hermes_provider_kit.transport import endless, network_failure, silence
 
 ROWS = json.loads(Path(__file__).with_name("bodies.json").read_text(encoding="utf-8"))
 CLASSES = {
@@ -140,6 +142,14 @@ def test_keys_are_never_shown() -> None:
     assert not any(word in str(error) for word in ("abcdef", "999999", "zzzz"))
     assert "abcdef" not in repr(service)
     assert redact("hf_abcdefgh") == "hf_…"
+
+
+def test_a_password_in_an_address_is_never_shown() -> None:
+    service = Service(title="S", url="https://me:p@ss-word@proxy.example/v1@2")
+    assert service.place == "https://proxy.example/v1@2"
+    errors = [unreadable("", service=service), silence(service, 1.0), endless(service, 1.0, 1)]
+    errors += [network_failure(service, error, 1.0) for error in (OSError(), httpx2.ConnectError("x"))]
+    assert not [error for error in errors if "word" in error.text + error.hint]
 
 
 def test_no_words_of_a_service_drive_the_terminal_of_who_reads_them() -> None:

@@ -164,6 +164,12 @@ async def test_a_round_asks_who_is_set_up_and_one_that_fails_costs_its_own_list(
     assert not turning.due()
     assert "1 models of 1 services" in await turning.status()
     assert (public_folder(ctx.paths) / "openai.json").exists()
+    away = Config(url="http://me:hidden@127.0.0.1:1/api.json")
+    ctx = plugin_context(manifest_of("hermes_tool_catalogue"), tmp_path, config=away, models=models)
+    made = await refresh(ctx, told.append, public=True)
+    assert (made.services, made.prices, len(made.wrong)) == (1, 0, 2)
+    assert "Cannot connect to the public list 127.0.0.1" in told[-1]
+    assert "hidden" not in (ctx.paths.cache / "round.json").read_text() + await turning.status()
     row = json.loads((ctx.paths.cache / "round.json").read_text())
     (ctx.paths.cache / "round.json").write_text(json.dumps({**row, "when": time.time() + 9e6}))
     assert turning.due()  # a clock that was put back
