@@ -69,6 +69,9 @@ async def test_it_is_brought_and_used_for_the_service_at_its_own_address_only(li
         service.always = http(200, "[[[")
         with pytest.raises(Exception, match="public list"):
             await bring(service.url, lists.public)
+        for wrong in ("file:///etc/passwd", "https://", "models.dev", "https://h:99999/x"):
+            with pytest.raises(UserError, match=r"catalogue\.url is no address"):
+                await bring(wrong, lists.public)
     assert sorted(read_offers(lists.public / "openai.json")) == ["by-plan", "gpt-x", "huge", "odd"]  # the old one stays
     openai, elsewhere = provider("openai", secrets, lists), provider("openai", secrets, lists)
     elsewhere = elsewhere.at(Endpoint(name="openai", base_url="https://proxy.example/v1", api_key="k"))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from hermes_core.errors import UserError
 from hermes_core.types import JSON, Feature, Model
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.kept import Offer, priced, write_offers
@@ -25,7 +26,11 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")  # what becomes the name of a fil
 
 async def bring(url: str, folder: Path) -> int:
     """Ask for the list and keep it; how many models have a price. Raises ProviderError, UserError, OSError."""
-    url = check_address("catalogue", url, endings=(), example="https://models.dev/api.json")
+    try:
+        url = check_address("", url, endings=(), example="")
+    except UserError:
+        hint = "Such as https://models.dev/api.json."
+        raise UserError("The setting catalogue.url is no address of the web.", hint=hint) from None
     connection = Connection(url, _SECONDS)
     service = Service(title=f"the public list {urlsplit(url).hostname}", url=url)
     try:
