@@ -54,6 +54,7 @@ def test_the_public_list_is_read_and_what_is_not_of_its_form_is_left_out():
     assert rows.keys() == {"gpt-x", "by-plan", "odd", "huge"}
     for strange in (None, [], "x", {"openai": []}, {"openai": {"models": {"m": []}}}):
         assert read(strange) == {}
+    assert len(read({f"s{number}": PUBLIC["openai"] for number in range(3_000)})) == 1_000  # a file each
 
 
 @pytest.fixture
