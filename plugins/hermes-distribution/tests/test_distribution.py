@@ -87,6 +87,7 @@ def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
         'name = "hermes"': ["hermes is taken"],
         'name = "a"\nnetwork = false\nhosts = ["x.org"]': ["hosts: there are none"],
         "name = ": ["is no TOML"],
+        'name = "a"\nverbs = ["\\u001b[2J"]\n[locked]\n"x\\u202e" = 1': [r"'\x1b[2J': has signs", r"'x\u202e': has"],
     }.items():
         file.write_text(text)
         with pytest.raises(UserError) as error:

@@ -9,6 +9,7 @@ import time
 from email.utils import formatdate
 from pathlib import Path
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,8 @@ from hermes_core.errors import (
     Unavailable,
 )
 from hermes_provider_kit.failures import Service, broken_off, failure, redact, seconds_to_wait, unreadable
+from hermes_provider_kit.replies import broken_event
+from hermes_provider_kit.transport import endless, network_failure, silence
 
 ROWS = json.loads(Path(__file__).with_name("bodies.json").read_text(encoding="utf-8"))
 CLASSES = {
@@ -139,6 +142,33 @@ def test_keys_are_never_shown() -> None:
     assert not any(word in str(error) for word in ("abcdef", "999999", "zzzz"))
     assert "abcdef" not in repr(service)
     assert redact("hf_abcdefgh") == "hf_…"
+
+
+def test_a_password_in_an_address_is_never_shown() -> None:
+    service = Service(title="S", url="https://me:p@ss-word@proxy.example/v1@2")
+    assert service.place == "https://proxy.example/v1@2"
+    errors = [unreadable("", service=service), silence(service, 1.0), endless(service, 1.0, 1)]
+    errors += [network_failure(service, error, 1.0) for error in (OSError(), httpx2.ConnectError("x"))]
+    assert not [error for error in errors if "word" in error.text + error.hint]
+
+
+def test_no_words_of_a_service_drive_the_terminal_of_who_reads_them() -> None:
+    odd = "\x1b]0;x\x07\x1b[2J\u202e\u200bbad"
+    service = Service(title="S", key="abcdef123456", model="m")
+    told = [
+        failure(400, json.dumps({"error": {"message": f"{odd} abc\x00def123456"}}), service=service),
+        failure(302, "", {"location": odd}, service=service),
+        failure(404, '{"error":"model not found"}', service=service, models=(f"m{odd}", odd)),
+        failure(502, f"<html><title>{odd}</title>", service=service),
+        broken_off({"error": odd}, service=service),
+        unreadable(odd, service=service),
+        unreadable(f"<html><title>{odd}</title>", service=service),
+        broken_event(service, odd),
+    ]
+    for error in told:
+        assert "bad" in error.text + error.hint
+        assert (error.text + error.hint).isprintable()
+    assert "abcdef" not in told[0].text
 
 
 def test_a_success_that_is_none_is_said() -> None:

@@ -5,6 +5,7 @@ import sys
 from contextlib import aclosing
 
 import pytest
+from played_gguf import PLAYED
 
 from hermes_core.errors import ContextTooLong, Refused, Unavailable
 from hermes_core.types import Message, Request, Text, TextDelta
@@ -12,33 +13,6 @@ from hermes_provider_llamacpp import engine as engines
 from hermes_provider_llamacpp.call import stream_events
 from hermes_provider_llamacpp.engine import Engine, Model
 
-PLAYED = """
-import json, sys, time
-say = lambda **what: print(json.dumps(what), flush=True)
-def piece(text, end=None):
-    return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": end}]}
-json.loads(sys.stdin.readline())
-HOW = sys.argv[1]
-if HOW == "broken": print("no memory for it", file=sys.stderr); sys.exit(3)
-if HOW == "refused": say(failed="Failed to init"); sys.exit()
-say(ready=True)
-for line in sys.stdin:
-    order = json.loads(line)
-    if "stop" in order:
-        if HOW != "deaf": say(id=order["stop"], end=True)
-        continue
-    n, said = order["id"], order["body"]["messages"][-1]["content"]
-    if said == "bad": say(id=n, failed="Expected 'messages'"); say(id=n, end=True)
-    elif said == "long":
-        say(id=n, chunk={"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 9, "n_ctx": 5}})
-        say(id=n, end=True)
-    elif said == "garbage": print("{]", flush=True)
-    elif said == "die": sys.exit(1)
-    else:
-        say(id=n, chunk=piece("He"))
-        if said != "wait":
-            say(id=n, chunk=piece("llo", "stop")); say(id=n, end=True)
-"""
 FILE = Model(path="/m.gguf", room=5)
 
 
@@ -85,8 +59,9 @@ async def test_it_answers_and_says_what_went_wrong_and_goes_on(playing):
 
 @pytest.mark.parametrize(("how", "told"), [("broken", "no memory for it"), ("refused", "Failed to init")])
 async def test_a_model_that_cannot_be_loaded_says_why(playing, how, told):
-    with pytest.raises(Unavailable, match=told):
+    with pytest.raises(Unavailable, match=told) as error:
         await answer(playing(how), "hi")
+    assert error.value.text.isprintable()  # the library quotes what is in a file
 
 
 @pytest.mark.parametrize("how", ["well", "deaf"])

@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
 from hermes_core.testing.contract_base import manifest_path
+from hermes_provider_llamacpp import files
 from hermes_provider_llamacpp.commands import commands
-from hermes_provider_llamacpp.files import found
+from hermes_provider_llamacpp.files import found, named
 from hermes_provider_llamacpp.header import Header, read_header
 
 
@@ -28,6 +29,23 @@ def test_parts_belong_together_and_what_only_goes_with_a_model_is_none(file, tmp
     assert rows.keys() == {"big", "half", "other"}
     assert (rows["big"].size, rows["big"].problem) == (2 * len(data), "")
     assert "No such file" in rows["half"].problem
+
+
+def test_a_header_is_read_once_until_its_file_is_another_one(file, tmp_path, monkeypatch):
+    path, read = tmp_path / "m.gguf", []
+    monkeypatch.setattr(files, "read_header", lambda one: read.append(one) or read_header(one))
+    path.write_bytes(file.read_bytes())
+    assert found(tmp_path) == found(tmp_path)
+    assert read == [path]
+    path.write_bytes(b"no model")
+    assert [one.problem for one in found(tmp_path)] == ["it is cut, or no GGUF file"]
+
+
+def test_no_name_of_a_file_drives_a_terminal(file, tmp_path):
+    (tmp_path / "a\x1b]0;x\x07b.gguf").write_bytes(file.read_bytes())
+    [one] = found(tmp_path)
+    assert one.name == "a]0;xb"
+    assert named([one], "a]0;xb") is one
 
 
 def test_no_file_breaks_the_reader(tmp_path, file):

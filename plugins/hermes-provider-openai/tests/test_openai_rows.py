@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hermes_core.errors import Refused, Unavailable
+from hermes_core.errors import ProviderError, Refused, Unavailable
 from hermes_core.testing.protocol_replies import Said, events_of, stream_of
 from hermes_core.types import Endpoint, Message, Request, Text, ToolCall, ToolResult
 from hermes_openai_wire.body import chat_body, encode
@@ -133,6 +133,21 @@ async def test_a_server_without_streams_is_asked_for_a_whole_answer(service, at,
     assert (await ask(provider)).text == "Hi"
     assert [one.body["stream"] for one in service.asked] == [True, False, False]  # it is asked once
     assert "stream_options" not in service.asked[-1].body
+
+
+async def test_what_is_refused_for_another_reason_leaves_the_streams(service, at, ask, reply):
+    good = stream_of("chat", events_of("chat", Said(pieces=("Hello.",))))
+    provider, streams = at(), []
+    for words in ("Upstream error: tools are not supported.", "stop is not supported with stream here."):
+        service.always = reply.http(400, json.dumps({"error": {"message": words}}))
+        with pytest.raises(ProviderError):
+            await ask(provider)
+        streams.append([one.body["stream"] for one in service.asked])
+        service.always = reply.sse(good)
+        assert (await ask(provider)).text == "Hello."
+        assert service.asked[-1].body["stream"]
+        service.asked.clear()
+    assert streams == [[True], [True, False]]  # an upstream is no stream, and the second was looked at
 
 
 async def test_after_two_streams_that_broke_off_a_whole_answer_is_asked_for_once(service, at, ask, reply):

@@ -28,6 +28,7 @@ PUBLIC = {
             },
             "by-plan": {"limit": {"context": 8_000}, "cost": {"input": 0, "output": 0}, "tool_call": True},
             "odd": {"limit": {"context": True, "output": -1}, "cost": {"input": "x", "output": 1}, "modalities": []},
+            "huge": {"limit": {"context": 10**400}, "cost": {"input": 10**400, "output": 1}},
             "": {},
             "none": None,
         }
@@ -49,9 +50,11 @@ def test_the_public_list_is_read_and_what_is_not_of_its_form_is_left_out():
     assert rows["by-plan"].price is None  # nothing in a list is not free of charge
     assert rows["odd"].price is None
     assert (rows["odd"].model.context, rows["odd"].model.output) == (0, 0)
-    assert rows.keys() == {"gpt-x", "by-plan", "odd"}
+    assert rows["huge"].price is None
+    assert rows.keys() == {"gpt-x", "by-plan", "odd", "huge"}
     for strange in (None, [], "x", {"openai": []}, {"openai": {"models": {"m": []}}}):
         assert read(strange) == {}
+    assert len(read({f"s{number}": PUBLIC["openai"] for number in range(3_000)})) == 1_000  # a file each
 
 
 @pytest.fixture
@@ -67,7 +70,10 @@ async def test_it_is_brought_and_used_for_the_service_at_its_own_address_only(li
         service.always = http(200, "[[[")
         with pytest.raises(Exception, match="public list"):
             await bring(service.url, lists.public)
-    assert sorted(read_offers(lists.public / "openai.json")) == ["by-plan", "gpt-x", "odd"]  # the old one stays
+        for wrong in ("file:///etc/passwd", "https://", "models.dev", "https://h:99999/x"):
+            with pytest.raises(UserError, match=r"catalogue\.url is no address"):
+                await bring(wrong, lists.public)
+    assert sorted(read_offers(lists.public / "openai.json")) == ["by-plan", "gpt-x", "huge", "odd"]  # the old one stays
     openai, elsewhere = provider("openai", secrets, lists), provider("openai", secrets, lists)
     elsewhere = elsewhere.at(Endpoint(name="openai", base_url="https://proxy.example/v1", api_key="k"))
     assert (openai.window("gpt-x"), openai.price("gpt-x")) == (400_000, Price(input=1.25, output=10, cache_read=0.125))
@@ -117,7 +123,10 @@ async def test_what_a_service_listed_is_there_while_it_is_away(lists, secrets):
 
 def test_files_that_nobody_wrote_like_this_are_nothing(tmp_path):
     for number, text in enumerate(
-        ["", "[]", "{", '{"models": 3}', '{"models": {"m": {"context": "x"}}}', "[" * 90_000, '{"models": {"m": 1}}']
+        [
+            *("", "[]", "{", '{"models": 3}', '{"models": {"m": {"context": "x"}}}', "[" * 90_000),
+            *('{"models": {"m": 1}}', '{"models": {"m": {"features": [], "context": Infinity, "output": 0}}}'),
+        ]
     ):
         file = tmp_path / f"{number}.json"
         file.write_text(text)
@@ -159,6 +168,12 @@ async def test_a_round_asks_who_is_set_up_and_one_that_fails_costs_its_own_list(
     assert not turning.due()
     assert "1 models of 1 services" in await turning.status()
     assert (public_folder(ctx.paths) / "openai.json").exists()
+    away = Config(url="http://me:hidden@127.0.0.1:1/api.json")
+    ctx = plugin_context(manifest_of("hermes_tool_catalogue"), tmp_path, config=away, models=models)
+    made = await refresh(ctx, told.append, public=True)
+    assert (made.services, made.prices, len(made.wrong)) == (1, 0, 2)
+    assert "Cannot connect to the public list 127.0.0.1" in told[-1]
+    assert "hidden" not in (ctx.paths.cache / "round.json").read_text() + await turning.status()
     row = json.loads((ctx.paths.cache / "round.json").read_text())
     (ctx.paths.cache / "round.json").write_text(json.dumps({**row, "when": time.time() + 9e6}))
     assert turning.due()  # a clock that was put back

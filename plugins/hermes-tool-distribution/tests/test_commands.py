@@ -45,6 +45,26 @@ def test_a_product_is_begun_and_is_sound(ctx: PluginContext, tmp_path: Path) -> 
     assert not (tmp_path / "wrong").exists()
 
 
+def test_no_product_takes_the_name_of_something_that_is_there(
+    ctx: PluginContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh-keys").mkdir()
+    (tmp_path / "acmectl").write_text("#!/bin/sh\n")
+    (tmp_path / "acmectl").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, told in {
+        "class": "a word of Python",
+        "json": "a module json already",
+        "hermes-core": "a module hermes_core already",
+        "acmectl": "a program .*acmectl already",
+        "ssh-keys": "where its home would be",
+    }.items():
+        with pytest.raises(UserError, match=told):
+            _run(make_new(ctx), name, "--into", str(tmp_path / "wrong"))
+    assert not (tmp_path / "wrong").exists()
+
+
 @pytest.mark.long
 def test_the_template_runs_as_it_is(ctx: PluginContext, tmp_path: Path) -> None:
     _run(make_new(ctx), "acme", "--into", str(tmp_path / "acme"), "--title", "Acme Desk")
@@ -62,11 +82,12 @@ def test_the_template_runs_as_it_is(ctx: PluginContext, tmp_path: Path) -> None:
 
 UV = """#!{python}
 import pathlib, sys
-pathlib.Path({log!r}).write_text(" ".join(sys.argv[1:]))
-if "fails" in sys.argv[-1]: sys.exit(1)
+with pathlib.Path({log!r}).open("a") as log: print(*sys.argv[1:], file=log)
+if "fails" in sys.argv: sys.exit(1)
 package = pathlib.Path({package!r})
 file = package / "hermes-distribution.toml"
-file.write_text(file.read_text().replace('"chat"', '"chat", "web"'))
+text = file.read_text().replace('"chat"', '"chat", "web"')
+file.write_text(text.replace('"hermes-*", "acme', '"acme-more", "x @ https://x.example/x", "acme'))
 (package / "files/SOUL.md").write_text("new")
 """
 
@@ -97,7 +118,8 @@ def test_an_update_says_what_changes_and_keeps_what_was_edited(
     object.__setattr__(ctx, "program", "acme")
 
     told = _run(make_update(ctx), "--yes", "--source", "git+https://git.example.org/acme.git@v2")
-    assert "git+https://git.example.org/acme.git@v2" in (tmp_path / "log").read_text()
+    first, second = (line.partition(" -- ")[2] for line in (tmp_path / "log").read_text().splitlines())
+    assert (first, second) == ("git+https://git.example.org/acme.git@v2", "acme-more")  # which the new file names
     assert "+ verbs     chat, web," in told
     assert "Kept SOUL.md" in told
     assert ((home / "SOUL.md").read_text(), (home / "SOUL.md.new").read_text()) == ("mine", "new")

@@ -8,7 +8,7 @@ import pytest
 
 from hermes_core.errors import UserError
 from hermes_core.types import Principal, Session
-from hermes_tool_mcp.beginning import met
+from hermes_tool_mcp.beginning import asked_for_the_first_time, let_go, met
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.given import Given, give, kept_as, read, sweep, without_secrets
 from hermes_tool_mcp.known import lists_of
@@ -141,3 +141,16 @@ async def test_one_that_was_not_there_at_first_is_asked_again_as_long_as_it_is_g
     give(there.ctx, "s", {})
     await until(lambda: not there.ctx.state["asking"])
     await there.pool.release("s")
+
+
+async def test_one_that_is_not_there_is_asked_again_until_the_last_conversation_ends(servers, monkeypatch):
+    monkeypatch.setattr("hermes_tool_mcp.beginning._AGAIN", 600.0)
+    there = servers(gone={"command": sys.executable, "args": ["-c", ""], "wall": False})
+    one, other = (Session(id=name, origin="acp", owner=Principal()) for name in ("one", "other"))
+    await asked_for_the_first_time(there.ctx, one)
+    await asked_for_the_first_time(there.ctx, other)
+    await until(lambda: there.ctx.state["asking"].keys() == {"again:gone"})
+    await let_go(there.ctx, one)
+    assert there.ctx.state["asking"].keys() == {"again:gone"}
+    await let_go(there.ctx, other)
+    assert not there.ctx.state["asking"]

@@ -79,8 +79,19 @@ def _wrong(text: str) -> Exception:
 
 
 def _problems(told: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong: first with its keys and their kinds, then with what they say."""
-    return list(_misshapen(told)) or list(_misnamed(told))
+    """Return what is wrong: first what is not to be shown, then its keys and their kinds, then what they say."""
+    return list(_hidden(told)) or list(_misshapen(told)) or list(_misnamed(told))
+
+
+def _hidden(told: Any) -> Iterator[str]:
+    """Yield the texts that drive a terminal, or show otherwise than they are: a file is read before it is trusted."""
+    if isinstance(told, dict):
+        yield from _hidden([*told, *told.values()])
+    elif isinstance(told, list):
+        for one in told:
+            yield from _hidden(one)
+    elif isinstance(told, str) and not told.replace("\n", "").replace("\t", "").isprintable():
+        yield f"{told!r}: has signs in it that are not seen."
 
 
 def _misshapen(told: Mapping[str, Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -79,11 +80,16 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
     await response.aclose()
     refused = response.status_code in (400, 422)
     if refused and ((with_usage and _names_usage(body)) or (not line.whole() and _names_stream(body))):
+        had_streams = not line.state.stream_refused
         line.state.usage_refused = line.state.usage_refused or _names_usage(body)
         line.state.stream_refused = line.state.stream_refused or not _names_usage(body)
         response = await _post(line, request, model, with_usage=False)
         if response.is_success:
+            if line.heard:
+                line.heard(response.headers)
             return response
+        if had_streams:  # it was about something else
+            line.state.stream_refused = False
         body = await read_capped(response.aiter_bytes())
         await response.aclose()
     raise await reply_failure(line, model, response.status_code, dict(response.headers), body)
@@ -123,11 +129,10 @@ def _names_usage(body: str) -> bool:
 
 
 def _names_stream(body: str) -> bool:
-    """Whether a refusal says that there are no streams: names the field, or the word, beside a no."""
+    """Whether a refusal says that there are no streams: names the field, or the word, beside a no; not an upstream."""
     said = body.lower()
-    return "stream" in said and any(
-        word in said for word in ("not support", "unsupported", "must be false", "disabled")
-    )
+    no = any(word in said for word in ("not support", "unsupported", "must be false", "disabled"))
+    return no and re.search(r"(?<![a-z])stream", said) is not None
 
 
 async def reply_failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:

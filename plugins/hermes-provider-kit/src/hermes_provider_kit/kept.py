@@ -50,7 +50,7 @@ def priced(figures: Mapping[str, JSON], *, scale: float = 1.0) -> Price | None:
 
 
 def _amount(value: JSON) -> float | None:
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, OverflowError):
         amount = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else -1.0
         return amount if 0 <= amount < 1e6 else None  # what is less than nothing is a mark, and no price
     return None
@@ -63,7 +63,7 @@ def public_folder(paths: PluginPaths) -> Path:
 
 def read_offers(file: Path) -> dict[str, Offer]:
     """Read what is kept, by the names of models; nothing where there is nothing that can be read."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    with contextlib.suppress(OSError, ValueError, OverflowError, TypeError, KeyError, AttributeError, RecursionError):
         if file.stat().st_size <= _MOST:
             rows = json.loads(file.read_bytes())["models"]
             return {name: _offer(name, row) for name, row in rows.items()}

@@ -37,9 +37,9 @@ class Limits:
         try:
             with (self._folder / f"{mark}.json").open("rb") as file:
                 until = json.loads(file.read(1024))["until"]
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            good = isinstance(until, int | float) and not isinstance(until, bool) and math.isfinite(until)
+        except (OSError, ValueError, OverflowError, TypeError, KeyError, RecursionError):
             return 0.0
-        good = isinstance(until, int | float) and not isinstance(until, bool) and math.isfinite(until)
         left = until - time.time() if good else 0.0
         return left if _SHORTEST < left <= _LONGEST else 0.0
 

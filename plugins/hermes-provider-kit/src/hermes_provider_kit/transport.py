@@ -140,14 +140,14 @@ def request_headers(service: Service, *layers: Mapping[str, str]) -> dict[str, s
 
 def silence(service: Service, seconds: float) -> Unavailable:
     """Make the error for a service that went silent in the middle of a reply, or never began one."""
-    text = f"{service.title} at {service.url} sent nothing for {seconds:.0f} s."
+    text = f"{service.title} at {service.place} sent nothing for {seconds:.0f} s."
     hint = f"Raise providers timeout if the model needs longer than {seconds:.0f} s."
     return Unavailable(text, hint=hint, reason="timeout")
 
 
 def endless(service: Service, seconds: float, size: int) -> Unavailable:
     """Make the error for a reply that goes on and on. The same again would be as long, so it is not waited for."""
-    text = f"{service.title} at {service.url} answered for {seconds:.0f} s ({size:,} bytes) and came to no end."
+    text = f"{service.title} at {service.place} answered for {seconds:.0f} s ({size:,} bytes) and came to no end."
     hint = "Raise providers timeout if such long replies are wanted: a reply may take thirty times that."
     return Unavailable(text, transient=False, hint=hint, reason="timeout")
 
@@ -156,7 +156,7 @@ def network_failure(service: Service, error: Exception, stale_seconds: float) ->
     """Make the error for a connection that failed or went silent, from what ``httpx2`` or the system raised."""
     import httpx2
 
-    where = f"{service.title} at {service.url}"
+    where = f"{service.title} at {service.place}"
     cause = _deepest(error)
     if isinstance(error, httpx2.ReadTimeout):
         return silence(service, stale_seconds)
@@ -206,7 +206,7 @@ def _connect_words(cause: BaseException) -> str:
 
 def _reach_hint(service: Service) -> str:
     if service.local or is_loopback(service.url):
-        return f"Is the server running? Start it, or set base_url to where it listens (now {service.url})."
+        return f"Is the server running? Start it, or set base_url to where it listens (now {service.place})."
     return "Check the network, the proxy settings and base_url."
 
 

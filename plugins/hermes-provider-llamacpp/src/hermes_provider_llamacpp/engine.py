@@ -12,6 +12,7 @@ from typing import Any
 
 from attrs import asdict
 
+from hermes_core.environment import without_secrets
 from hermes_core.errors import Refused, Unavailable
 from hermes_core.types import JSON
 from hermes_core.values import frozen
@@ -109,7 +110,7 @@ class _Process:
         assert self.process.stderr
         with contextlib.suppress(ValueError, OSError):
             while line := await self.process.stderr.readline():
-                self.errors.append(line.decode("utf-8", "replace").strip()[-300:])
+                self.errors.append(_plain(line.decode("utf-8", "replace").strip()[-300:]))
 
     @property
     def words(self) -> str:
@@ -134,6 +135,11 @@ class Engine:
         """The process that holds a model now; 0 where none does."""
         return self._running.process.pid if self._running else 0
 
+    @property
+    def model(self) -> Model | None:
+        """The model that a living process holds now; None where none does."""
+        return self._model if self._running and not self._running.ended else None
+
     async def ask(self, model: Model, body: JSON) -> AsyncGenerator[JSON, None]:
         """Give the events of an answer, in the form of the chat-completions protocol.
 
@@ -157,7 +163,7 @@ class Engine:
                     if "died" in said:
                         raise Unavailable(f"The process of the model died. {running.words}".strip())
                     if "failed" in said:
-                        text = f"llama.cpp does not take this request: {said['failed']}"
+                        text = f"llama.cpp does not take this request: {_plain(said['failed'])}"
                         raise Refused(text, reason="format_error")
             finally:
                 running.told.pop(number, None)
@@ -201,9 +207,8 @@ class Engine:
         if self._running:
             await self._running.end()
             self._running = None
-        environment = {
-            name: value for name, value in os.environ.items() if name in _KNOWN or name.startswith(_OF_THE_LIBRARY)
-        }
+        there = without_secrets(os.environ).items()  # LLAMA_API_KEY is not of the library
+        environment = {name: value for name, value in there if name in _KNOWN or name.startswith(_OF_THE_LIBRARY)}
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
             *self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, limit=_LINE, start_new_session=True
@@ -221,10 +226,17 @@ class Engine:
         return running
 
 
+def _plain(text: str) -> str:
+    """Return words of the library, which quotes the file, without what drives a terminal."""
+    return "".join(sign for sign in text if sign.isprintable())
+
+
 def _not_loaded(model: Model, said: dict[str, Any], running: _Process) -> Unavailable:
-    why = str(said.get("failed") or "its process died")
+    why = _plain(str(said.get("failed") or "its process died"))
     if "xllamacpp" in why:
         hint = "pip install 'hermes-provider-llamacpp[engine]'"
         return Unavailable("llama.cpp is not installed here.", transient=False, hint=hint)
     hint = "Is it whole, and is there memory for it? `hermes gguf list` says how much it needs."
-    return Unavailable(f"{model.path} cannot be loaded: {why} {running.words}".strip(), transient=False, hint=hint)
+    return Unavailable(
+        f"{_plain(model.path)} cannot be loaded: {why} {running.words}".strip(), transient=False, hint=hint
+    )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from hermes_core.errors import Refused
@@ -55,7 +56,7 @@ def named(files: Sequence[File], name: str) -> File:
         hint = "hermes gguf list shows them; providers.gguf.folder says where they are."
         raise Refused(f"There is no GGUF model {name}; there is {there}.", reason="model_not_found", hint=hint)
     if one.problem:
-        raise Refused(f"{one.path} cannot be used: {one.problem}.", reason="model_not_found", hint="Fetch it again.")
+        raise Refused(f"{one.name} cannot be used: {one.problem}.", reason="model_not_found", hint="Fetch it again.")
     return one
 
 
@@ -68,14 +69,22 @@ def free_memory() -> int:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), 0)
 
 
+@lru_cache(maxsize=1024)  # a turn asks several times what fits into a model
+def _header(path: Path, changed: int, size: int) -> Header:
+    """Read the header of a file, again when it is another one."""
+    return read_header(path)
+
+
 def _file(path: Path, parts: int) -> File:
-    name = _PART.sub("", path.stem)
-    names = [path.with_name(f"{name}-{number:05}-of-{parts:05}.gguf") for number in range(1, parts + 1)]
+    stem = _PART.sub("", path.stem)
+    names = [path.with_name(f"{stem}-{number:05}-of-{parts:05}.gguf") for number in range(1, parts + 1)]
     every = names if parts > 1 else [path]
+    name = "".join(sign for sign in stem if sign.isprintable())  # it is told in terminals
     header, problem, size = Header(), "", 0
     try:
-        size = sum(one.stat().st_size for one in every)
-        header = read_header(path)
+        stats = [one.stat() for one in every]
+        size = sum(one.st_size for one in stats)
+        header = _header(path, stats[0].st_mtime_ns, stats[0].st_size)
     except (OSError, ValueError) as error:
         problem = error.strerror or str(error) if isinstance(error, OSError) else str(error)
     return File(name=name, path=path, size=size, header=header, problem=problem)

@@ -38,8 +38,10 @@ class Gguf(Provider):
 
     def window(self, model: str) -> int:
         """Say for how many tokens room is made."""
-        one = next((one for one in files.found(self._folder) if one.name == model), None)
-        return one.room(self._wanted) if one else self._wanted
+        try:
+            return self._file(model).room(self._wanted)
+        except Refused:
+            return self._wanted
 
     def price(self, model: str) -> Price | None:
         """Say that it costs nothing."""
@@ -63,10 +65,11 @@ class Gguf(Provider):
 
         one = self._file(request.model)
         room = one.room(self._wanted)
-        self._check_memory(one, room)
         model = engine.Model(
             path=str(one.path), room=room, threads=self._config.threads, gpu_layers=self._config.gpu_layers
         )
+        if self._config.check_memory and self._engine.model != model:
+            self._check_memory(one, room)
         deltas = stream_events(self._engine, model, request, one.name, self._extra)
         try:
             async for delta in deltas:
@@ -97,9 +100,11 @@ class Gguf(Provider):
         return files.named(there, name or next((one.name for one in there if not one.problem), there[0].name))
 
     def _check_memory(self, one: files.File, room: int) -> None:
-        """Refuse what needs more memory than is free. A model that is loaded already has its own."""
-        free, need = files.free_memory(), one.memory(room)
-        if not self._config.check_memory or self._engine.process_id or not free or need <= free:
+        """Refuse what needs more memory than is free, with that of a model whose place it takes."""
+        free, need, held = files.free_memory(), one.memory(room), self._engine.model
+        if free and held:
+            free += sum(other.memory(held.room) for other in files.found(self._folder) if str(other.path) == held.path)
+        if not free or need <= free:
             return
         text = f"{one.name} needs about {need / _GB:.1f} GB of memory with room for {room:,} tokens"
         hint = "Set context_length lower, take a smaller file, or set check_memory to false, in providers.gguf."

@@ -8,9 +8,11 @@ estimate, it names no address that is asked, and what does not fit its form is l
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from hermes_core.errors import UserError
 from hermes_core.types import JSON, Feature, Model
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.kept import Offer, priced, write_offers
@@ -20,12 +22,17 @@ from hermes_provider_kit.transport import Connection, check_address
 __all__ = ["bring", "read"]
 
 _SECONDS = 30.0
+_MOST = 1_000  # services that are kept, a file each; https://models.dev has a tenth of that
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")  # what becomes the name of a file
 
 
 async def bring(url: str, folder: Path) -> int:
     """Ask for the list and keep it; how many models have a price. Raises ProviderError, UserError, OSError."""
-    url = check_address("catalogue", url, endings=(), example="https://models.dev/api.json")
+    try:
+        url = check_address("", url, endings=(), example="")
+    except UserError:
+        hint = "Such as https://models.dev/api.json."
+        raise UserError("The setting catalogue.url is no address of the web.", hint=hint) from None
     connection = Connection(url, _SECONDS)
     service = Service(title=f"the public list {urlsplit(url).hostname}", url=url)
     try:
@@ -40,7 +47,7 @@ async def bring(url: str, folder: Path) -> int:
 
 def read(found: JSON) -> dict[str, list[Offer]]:
     """Read what the list says of each service."""
-    services = found.items() if isinstance(found, Mapping) else ()
+    services = islice(found.items(), _MOST) if isinstance(found, Mapping) else ()
     made = {name: _offers(one) for name, one in services if isinstance(name, str) and _NAME.fullmatch(name)}
     return {name: offers for name, offers in made.items() if offers}
 

@@ -76,7 +76,7 @@ async def _public(ctx: PluginContext, config: Config, wrong: list[str], tell: Ca
 
 def last(ctx: PluginContext) -> Round:
     """Say what the last round came to, in whichever process it was."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+    with contextlib.suppress(OSError, ValueError, OverflowError, TypeError, KeyError, RecursionError):
         row = json.loads((ctx.paths.cache / _FILE).read_bytes())
         figures = {name: int(row[name]) for name in ("services", "models", "prices")}
         return Round(when=float(row["when"]), wrong=tuple(map(str, row["wrong"])), **figures)

@@ -18,6 +18,7 @@ def make_new(ctx: PluginContext) -> "click.Command":
     """``distribution new``."""
     import click
 
+    from hermes_tool_distribution.naming import check_free
     from hermes_tool_distribution.template import texts
 
     @click.command("new")
@@ -42,6 +43,7 @@ def make_new(ctx: PluginContext) -> "click.Command":
             file = Path(scratch, "hermes-distribution.toml")
             file.write_text(next(text for place, text in written.items() if place.endswith(file.name)), "utf-8")
             read(file)
+        check_free(name)
         if folder.exists() and any(folder.iterdir()):
             raise UserError(f"{folder} is there already, and not empty.", hint="Choose another with --into.")
         for place, text in written.items():
@@ -88,13 +90,13 @@ def make_update(ctx: PluginContext) -> "click.Command":
         from hermes_distribution.files import lay_down
         from hermes_distribution.form import read
         from hermes_tables.tables import confirm
-        from hermes_tool_distribution.renewing import differences, file_of, install, told
+        from hermes_tool_distribution.renewing import differences, file_of, install, missing, told
 
         file = file_of(name or ctx.program)
         before = read(file)
         wanted = _sealed(source or before.source or before.package)
         confirm(f"Install {wanted}? It runs with your rights.", yes=yes, refusal="Only a person renews a product.")
-        install(wanted, before)
+        install(wanted, *missing(before))
         after: Form = read(file)
         for line in differences(told(before), told(after)):
             click.echo(line)
@@ -102,6 +104,9 @@ def make_update(ctx: PluginContext) -> "click.Command":
         if after.brand.name == ctx.program and shipped.is_dir():
             for kept in lay_down(shipped, ctx.paths.home):
                 click.echo(f"Kept {kept} as you have it; what the product ships lies beside it.", err=True)
+        if more := missing(after):  # what only the new file names
+            confirm(f"Install {', '.join(more)}, too? It is named now.", yes=yes)
+            install(*more)
         click.echo(f"{after.brand.title} {after.version}", err=True)
 
     return command

@@ -1,5 +1,6 @@
 """Finding an installed product's file, installing it anew, and what that changes for the person."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,10 @@ from pathlib import Path
 from hermes_core.errors import UserError
 from hermes_distribution.form import Form
 
-__all__ = ["differences", "file_of", "install", "told"]
+__all__ = ["differences", "file_of", "install", "missing", "told"]
 
 _FILE = "hermes-distribution.toml"
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")  # https://packaging.python.org, names
 
 
 def file_of(name: str) -> Path:
@@ -27,11 +29,15 @@ def file_of(name: str) -> Path:
     raise UserError(f"No product is installed here that is called {name}.", hint=hint)
 
 
-def install(wanted: str, form: Form) -> None:
-    """Install a product, and the plugins that it names and that are missing. Raises UserError where that fails."""
+def missing(form: Form) -> Sequence[str]:
+    """Return the distributions that a product names and that are not here; patterns and addresses are none."""
     there = {str(one.metadata["Name"]).lower().replace("_", "-") for one in distributions()}
-    named = [one for one in (*form.builtin, *form.own, *form.plugins) if not set("*?[") & set(one)]
-    missing = [one for one in dict.fromkeys(named) if one not in there]
+    named = dict.fromkeys((*form.builtin, *form.own, *form.plugins))
+    return [one for one in named if _DISTRIBUTION.fullmatch(one) and one.lower().replace("_", "-") not in there]
+
+
+def install(*wanted: str) -> None:
+    """Install distributions, by name or address, or renew them. Raises UserError where that fails."""
     uv = shutil.which("uv")
     if find_spec("pip"):
         command = [sys.executable, "-m", "pip", "install", "--upgrade"]
@@ -39,8 +45,10 @@ def install(wanted: str, form: Form) -> None:
         command = [uv, "pip", "install", "--upgrade", "--python", sys.executable]
     else:
         raise UserError("Neither pip nor uv is here.", hint="Install one of them, and try again.")
-    if subprocess.run([*command, "--", wanted, *missing], check=False).returncode:
-        raise UserError(f"{wanted} could not be installed; nothing was changed.", hint="What it said stands above.")
+    if subprocess.run([*command, "--", *wanted], check=False).returncode:
+        raise UserError(
+            f"{', '.join(wanted)} could not be installed; nothing was changed.", hint="What it said stands above."
+        )
 
 
 def told(form: Form) -> Sequence[str]:

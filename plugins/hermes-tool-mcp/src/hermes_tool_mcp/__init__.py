@@ -44,7 +44,7 @@ async def on_session_start(ctx: PluginContext, session: Session) -> None:
 @hookimpl
 async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) -> None:
     """End what the conversation used."""
-    if "served" in ctx.state or "pool" in ctx.state:
+    if "served" in ctx.state or "pool" in ctx.state or "open" in ctx.state:
         from hermes_tool_mcp.beginning import let_go
 
         await let_go(ctx, session)

@@ -21,6 +21,7 @@ _FOR_ITS_OWN = 10.0  # seconds that it waits for servers which it alone is given
 
 async def asked_for_the_first_time(ctx: PluginContext, session: Session) -> None:
     """Ask servers whose list is not known. What does not come in time comes later."""
+    ctx.state.setdefault("open", set()).add(session.id)
     lists = lists_of(ctx)
     strange = [
         (name, one)
@@ -117,11 +118,17 @@ async def _met(ctx: PluginContext, session: Session, name: str, server: ServerSe
 async def let_go(ctx: PluginContext, session: Session) -> None:
     """End what a conversation used; the last one ends what is asked still."""
     ctx.state.get("served", {}).pop(session.id, None)
+    still_open = ctx.state.get("open", set())
+    still_open.discard(session.id)
     if "pool" not in ctx.state:
         return
     from hermes_tool_mcp.pool import pool_of
 
-    asking = [task for key, task in ctx.state.get("asking", {}).items() if key.partition(" ")[0] in (key, session.id)]
+    asking = [
+        task
+        for key, task in ctx.state.get("asking", {}).items()
+        if (key.partition(" ")[0] == session.id if " " in key else not still_open)
+    ]
     for task in asking:
         task.cancel()
     if asking:

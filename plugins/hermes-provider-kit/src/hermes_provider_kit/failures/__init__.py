@@ -47,7 +47,14 @@ class Service:
     @property
     def place_hint(self) -> str:
         """What to do when something else than the service answers."""
-        return self.address_hint or f"Check base_url, now {self.url}."
+        return self.address_hint or f"Check base_url, now {self.place}."
+
+    @property
+    def place(self) -> str:
+        """The address as it is shown: without a name and a password in it."""
+        scheme, mark, rest = self.url.partition("://")
+        host, slash, path = rest.partition("/")
+        return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}"
 
 
 ANYONE = Service(title="The provider")

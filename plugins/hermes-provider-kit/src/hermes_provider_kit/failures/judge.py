@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hermes_core.errors import AuthError, ContextTooLong, ProviderError, RateLimited, Refused, Unavailable, nearest
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.failures.waiting import wait_in
-from hermes_provider_kit.failures.words import page_title
+from hermes_provider_kit.failures.words import harmless, page_title
 
 __all__ = ["judged", "status_in"]
 
@@ -251,5 +251,7 @@ def _other_model(service: Service, models: tuple[str, ...]) -> str:
     names = [close] if close else []
     names += [name for name in sorted(models) if name not in names][: 8 - len(names)]
     more = len(models) - len(names)
+    if not names:
+        return "Choose another model with --model."
     there = f"It has: {', '.join(names)}" + (f", and {more} more." if more > 0 else "")
-    return (f"Did you mean {close}? {there}" if close else there) if names else "Choose another model with --model."
+    return harmless(f"Did you mean {close}? {there}" if close else there)

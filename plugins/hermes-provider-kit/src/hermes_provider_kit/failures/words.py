@@ -6,7 +6,7 @@ import re
 from hermes_core.masking import masked
 from hermes_core.types.base import JSON
 
-__all__ = ["page_title", "sentence_in", "without_secrets"]
+__all__ = ["harmless", "page_title", "sentence_in", "without_secrets"]
 
 _LONGEST = 600
 _PAGE = r"(?i)\s*(<!doctype|<html|<head|<body|<\?xml|<!--|<h1|<center|<title)"
@@ -22,7 +22,7 @@ def page_title(body: str) -> str | None:
     if not re.match(_PAGE, body):
         return None
     found = re.search(r"(?is)<title[^>]*>(.*?)</title", body[:20_000])
-    return " ".join(found[1].split())[:120] if found else ""
+    return harmless(" ".join(found[1].split())[:120]) if found else ""
 
 
 def sentence_in(body: str) -> str:
@@ -51,8 +51,17 @@ def _sentence(found: JSON, depth: int = 6) -> str:
     return ""
 
 
+def harmless(text: str) -> str:
+    """The text without what a terminal obeys, or what hides or turns round the words beside it."""
+    return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
+
+
 def without_secrets(text: str, key: str) -> str:
-    """The text without the key, secrets, and what looks like a short or half hidden key, as services quote them."""
+    """The text without the key, secrets, and what looks like a short or half hidden key, as services quote them.
+
+    It is read in a terminal, so nothing in it drives one; nor does such a sign between its letters hide a key.
+    """
+    text = harmless(text)
     if len(key) >= 4:
         text = text.replace(key, "…")
     text = masked(text)
