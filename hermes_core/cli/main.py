@@ -89,13 +89,15 @@ def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[Record]
 
 
 def _say(scope: Scope, text: str, status: int, more: str = "") -> int:
-    """Say an error without its secrets, and ``more`` as it is."""
+    """Say an error without its secrets and what drives a terminal, and ``more`` as it is."""
+    from hermes_tables.tables import harmless
+
     if switched_on("HERMES_STRICT"):
         import traceback
 
         print(scope.masked(traceback.format_exc()), end="", file=sys.stderr)
     sys.stdout.flush()
-    print("\n".join(filter(None, [scope.masked(text), more])), file=sys.stderr)
+    print("\n".join(filter(None, [harmless(scope.masked(text)), more])), file=sys.stderr)
     return status
 
 
@@ -141,9 +143,8 @@ class LazyGroup(click.Group):
         _refuse_tools(scope.name, args, scope.plugin_commands())
         command = self.get_command(ctx, name)
         if command is None:
-            raise UnknownName(
-                "command", name, self.list_commands(ctx), hint=f"`{scope.name} --help` lists all commands."
-            )
+            hint = f"`{scope.name} --help` lists all commands."
+            raise UnknownName("command", name, self.list_commands(ctx), hint=hint)
         return name, command, [*_passed(ctx.params), *rest] if name == scope.default_command() else rest
 
 

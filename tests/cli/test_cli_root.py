@@ -221,6 +221,13 @@ def test_a_command_of_a_plugin_that_raises_shows_no_traceback(cli):
     assert "Traceback" in cli("logs", "--json", "--level", "error").row["traceback"]
 
 
+def test_nothing_that_an_error_quotes_drives_the_terminal(cli):
+    done = cli("config", "get", "\x1b[2Jmodel")
+    assert done.status == 2
+    assert "\\x1b[2Jmodel" in done.err
+    assert "\x1b" not in done.err
+
+
 # --- completion -------------------------------------------------------------------------------------------------------
 
 
