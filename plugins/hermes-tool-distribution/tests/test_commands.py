@@ -62,11 +62,12 @@ def test_the_template_runs_as_it_is(ctx: PluginContext, tmp_path: Path) -> None:
 
 UV = """#!{python}
 import pathlib, sys
-pathlib.Path({log!r}).write_text(" ".join(sys.argv[1:]))
-if "fails" in sys.argv[-1]: sys.exit(1)
+with open({log!r}, "a") as log: print(*sys.argv[1:], file=log)
+if "fails" in sys.argv: sys.exit(1)
 package = pathlib.Path({package!r})
 file = package / "hermes-distribution.toml"
-file.write_text(file.read_text().replace('"chat"', '"chat", "web"'))
+file.write_text(file.read_text().replace('"chat"', '"chat", "web"')
+    .replace('"acme-*"]   #', '"acme-more"]   #'))
 (package / "files/SOUL.md").write_text("new")
 """
 
@@ -96,8 +97,13 @@ def test_an_update_says_what_changes_and_keeps_what_was_edited(
     (home / "SOUL.md").write_text("mine")
     object.__setattr__(ctx, "program", "acme")
 
+    with pytest.raises(UserError, match="names no source"):  # on the index somebody else's may be called so
+        _run(make_update(ctx), "--yes")
+    assert not (tmp_path / "log").exists()
     told = _run(make_update(ctx), "--yes", "--source", "git+https://git.example.org/acme.git@v2")
-    assert "git+https://git.example.org/acme.git@v2" in (tmp_path / "log").read_text()
+    first, second = (tmp_path / "log").read_text().splitlines()
+    assert first.endswith("-- git+https://git.example.org/acme.git@v2")
+    assert second.endswith("-- acme-more")  # what the new file names, and the old one did not
     assert "+ verbs     chat, web," in told
     assert "Kept SOUL.md" in told
     assert ((home / "SOUL.md").read_text(), (home / "SOUL.md.new").read_text()) == ("mine", "new")

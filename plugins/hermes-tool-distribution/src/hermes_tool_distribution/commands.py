@@ -88,16 +88,22 @@ def make_update(ctx: PluginContext) -> "click.Command":
         from hermes_distribution.files import lay_down
         from hermes_distribution.form import read
         from hermes_tables.tables import confirm
-        from hermes_tool_distribution.renewing import differences, file_of, install, told
+        from hermes_tool_distribution.renewing import differences, file_of, install, missing, told
 
         file = file_of(name or ctx.program)
         before = read(file)
-        wanted = _sealed(source or before.source or before.package)
-        confirm(f"Install {wanted}? It runs with your rights.", yes=yes, refusal="Only a person renews a product.")
-        install(wanted, before)
+        if not (source or before.source):  # on the index its name may be another's
+            raise UserError(f"{file} names no source.", hint='Write it there as source = "…", or give --source.')
+        refusal = "Only a person renews a product."
+        wanted = [_sealed(source or before.source), *missing(before)]
+        confirm(f"Install {', '.join(wanted)}? It runs with your rights.", yes=yes, refusal=refusal)
+        install(wanted)
         after: Form = read(file)
         for line in differences(told(before), told(after)):
             click.echo(line)
+        if more := missing(after):
+            confirm(f"It names plugins anew. Install {', '.join(more)}, too?", yes=yes, refusal=refusal)
+            install(more)
         shipped = file.parent / "files"
         if after.brand.name == ctx.program and shipped.is_dir():
             for kept in lay_down(shipped, ctx.paths.home):
