@@ -128,3 +128,6 @@ async def test_a_budget_is_shared_and_counts_over_runs(tmp_path):
         assert all(item.answer for item in rest)
         with pytest.raises(UserError, match="no seconds"):
             _ = [item async for item in answers(hermes, PROMPTS, budget=TurnBounds(seconds=1), **made)]
+        for wrong in (TurnBounds(money=float("nan")), TurnBounds(calls=-1), TurnBounds(money=float("inf"))):
+            with pytest.raises(UserError, match="is none"):
+                _ = [item async for item in answers(hermes, PROMPTS, budget=wrong, **made)]
