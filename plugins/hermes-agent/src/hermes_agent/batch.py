@@ -58,10 +58,10 @@ async def answers(
     """
     if concurrency < 1:
         raise UserError(f"{concurrency} prompts at once answer none.", hint="concurrency is at least 1.")
-    async with _alone(hermes, name, owner or hermes.owner):
-        async with aclosing(_answers(hermes, prompts, name, concurrency, owner, budget)) as items:
-            async for item in items:
-                yield item
+    items = _answers(hermes, prompts, name, concurrency, owner, budget)
+    async with _alone(hermes, name, owner or hermes.owner), aclosing(items):
+        async for item in items:
+            yield item
 
 
 @asynccontextmanager
