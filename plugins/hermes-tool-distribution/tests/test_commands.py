@@ -45,6 +45,19 @@ def test_a_product_is_begun_and_is_sound(ctx: PluginContext, tmp_path: Path) -> 
     assert not (tmp_path / "wrong").exists()
 
 
+def test_a_misspelt_lock_is_told_before_the_product_is_shipped(ctx: PluginContext, tmp_path: Path) -> None:
+    file = tmp_path / "hermes-distribution.toml"
+    for text, wrong in {
+        "[locked]\npolicy.moode = 'ask'": "- policy.moode: no such setting; did you mean mode?",
+        "[locked]\npolcy.mode = 'ask'\n[defaults]\nmodle.provider = 'x'": "- polcy: no such setting",
+        "[locked]\npolicy.mode = 7": "- policy.mode: must be one of ask",
+    }.items():
+        file.write_text(f"name = 'acme'\n{text}")
+        with pytest.raises(UserError) as error:
+            _run(make_check(ctx), str(file))
+        assert wrong in str(error.value)
+
+
 @pytest.mark.long
 def test_the_template_runs_as_it_is(ctx: PluginContext, tmp_path: Path) -> None:
     _run(make_new(ctx), "acme", "--into", str(tmp_path / "acme"), "--title", "Acme Desk")

@@ -63,9 +63,11 @@ def make_check(ctx: PluginContext) -> "click.Command":
     def command(file: Path) -> None:
         """Check a product's FILE, and say what it allows. Exit 2 where something is wrong."""
         from hermes_distribution.form import read
-        from hermes_tool_distribution.renewing import told
+        from hermes_tool_distribution.renewing import must_be_settings, told
 
-        for line in told(read(file / "hermes-distribution.toml" if file.is_dir() else file)):
+        form = read(file / "hermes-distribution.toml" if file.is_dir() else file)
+        must_be_settings(form)
+        for line in told(form):
             click.echo(line)
 
     return command
