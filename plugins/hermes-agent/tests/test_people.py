@@ -95,6 +95,9 @@ async def test_a_diff_shows_what_would_change(tmp_path: Path) -> None:
     for path in ("/etc/hostname", "../x", "link"):
         assert _diff(str(tmp_path), {"path": path, "content": "x"}) == ""
     assert _diff(str(tmp_path), {"command": "rm"}) == ""
+    sly = {"path": "a.txt", "content": "one\r\n\x1b[2Jtwo\u202e\u2028three\n"}
+    assert _diff(str(tmp_path), sly).splitlines()[-2:] == ["+one\\r", "+\\x1b[2Jtwo\\u202e\\u2028three"]
+    assert _diff(str(tmp_path), {"path": "new\n+++ b/other", "content": "x"}) == ""
     (tmp_path / "big").write_text("x" * 1_000_001)
     for there in ("big", "."):  # no new file: what is lost is not seen, so nothing is shown
         assert _diff(str(tmp_path), {"path": there, "content": "x"}) == ""

@@ -31,8 +31,8 @@ class Asking:
 
     ``kind`` is ``approval`` for a yes, else ``choice`` or ``text``: those are answered in the process that asks.
     ``tool`` and ``arguments`` are of the call that needs the yes, and ``diff`` is what it would change in a file, as a
-    unified diff; empty where it changes none that can be seen. ``admin``: an admin has to answer, not the owner.
-    ``asked`` is in seconds since 1970.
+    unified diff in which what does not print is escaped; empty where it changes none that can be seen. ``admin``: an
+    admin has to answer, not the owner. ``asked`` is in seconds since 1970.
     """
 
     id: str
@@ -218,7 +218,7 @@ def _diff(folder: str, arguments: Mapping[str, JSON]) -> str:
 
     path, content = arguments.get("path"), arguments.get("content")
     old, new = arguments.get("old"), arguments.get("new")
-    if not folder or not isinstance(path, str):
+    if not folder or not isinstance(path, str) or not path.isprintable():  # else a path could be more of a diff
         return ""
     file = Path(folder, path).resolve()
     if not file.is_relative_to(Path(folder).resolve()):
@@ -235,5 +235,13 @@ def _diff(folder: str, arguments: Mapping[str, JSON]) -> str:
         after = before.replace(old, new) if arguments.get("replace_all") else before.replace(old, new, 1)
     else:
         return ""
-    lines = unified_diff(before.splitlines(), after.splitlines(), f"a/{path}", f"b/{path}", n=3, lineterm="")
-    return "\n".join(lines)
+    return "\n".join(unified_diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}", n=3, lineterm=""))
+
+
+def _lines(text: str) -> list[str]:
+    """Return lines as they are safe to show: what a model wrote must neither drive a terminal nor hide."""
+    shown = "".join(
+        one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape").decode()
+        for one in text.removesuffix("\n")
+    )
+    return shown.split("\n") if text else []
