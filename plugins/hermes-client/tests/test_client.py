@@ -103,9 +103,7 @@ async def test_what_the_server_refuses_is_one_error(serve: Callable[..., Any], s
             _ = [one async for one in late.get_run_events("x")]
 
 
-@pytest.mark.parametrize(
-    "key", ["secret-of-mine\n", "secret-of-mine\r\nx: y", "secret-of-mine-\u00e9"]
-)
+@pytest.mark.parametrize("key", ["secret-of-mine\n", "secret-of-mine\r\nx: y", "secret-of-mine-\u00e9"])
 def test_a_key_that_no_header_holds_is_said_without_the_key(key: str) -> None:
     with pytest.raises(ApiError, match="The key holds") as wrong:
         Client("http://127.0.0.1:1", key)

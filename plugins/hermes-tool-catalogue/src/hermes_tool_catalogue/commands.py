@@ -26,8 +26,8 @@ def _refresh(ctx: PluginContext) -> "click.Command":
     async def command() -> None:
         """Ask each service that is set up which models it has, and a public list what models cost.
 
-        A gateway asks the services once a day by itself, and the list where ``catalogue.public`` says so. What came is used for windows, prices and the lists of pickers, also
-        while a service cannot be asked.
+        A gateway asks the services once a day by itself, and the list where ``catalogue.public`` says so. What came is
+        used for windows, prices and the lists of pickers, also while a service cannot be asked.
         """
         from hermes_tool_catalogue.refresh import refresh
 

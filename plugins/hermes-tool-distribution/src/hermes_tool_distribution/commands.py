@@ -63,7 +63,8 @@ def make_check(ctx: PluginContext) -> "click.Command":
     def command(file: Path) -> None:
         """Check a product's FILE, and say what it allows. Exit 2 where something is wrong."""
         from hermes_distribution.form import read
-        from hermes_tool_distribution.renewing import must_be_settings, told
+        from hermes_distribution.product import must_be_settings
+        from hermes_tool_distribution.renewing import told
 
         form = read(file / "hermes-distribution.toml" if file.is_dir() else file)
         must_be_settings(form)

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import distributions, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from hermes_core.errors import UserError
 from hermes_distribution.form import Form
 
-__all__ = ["differences", "file_of", "install", "missing", "must_be_settings", "told"]
+__all__ = ["differences", "file_of", "install", "missing", "told"]
 
 _FILE = "hermes-distribution.toml"
 
@@ -46,23 +45,6 @@ def install(wanted: Sequence[str]) -> None:
         raise UserError("Neither pip nor uv is here.", hint="Install one of them, and try again.")
     if subprocess.run([*command, "--", *wanted], check=False).returncode:
         raise UserError(f"{', '.join(wanted)} could not be installed.", hint="What it said stands above.")
-
-
-def must_be_settings(form: Form) -> None:
-    """Raise UserError where a default or a lock is no setting of Hermes: the product would not start.
-
-    Sections of plugins are read by these alone, so what is wrong there is said as they start.
-    """
-    from hermes_core.embed import Distribution, Hermes
-    from hermes_core.errors import ConfigError
-
-    product = Distribution(name=form.brand.name, own=form.own, defaults=form.defaults, locked=form.locked)
-    with TemporaryDirectory() as home:
-        try:
-            _ = Hermes(product, home=home).runtime.settings
-        except ConfigError as error:
-            lines = "\n".join(f"- {one.partition(' ')[2]}" for one in error.problems)
-            raise UserError(f"Of its defaults and locks, these are no settings:\n{lines}") from error
 
 
 def told(form: Form) -> Sequence[str]:
