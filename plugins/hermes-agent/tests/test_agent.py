@@ -8,6 +8,7 @@ import signal
 import threading
 from dataclasses import dataclass
 from datetime import date
+from typing import Any, Protocol, TypedDict
 
 import attrs
 import pytest
@@ -284,3 +285,33 @@ def test_a_tool_gets_what_the_program_has_for_it(tmp_path):
         assert agent.state.tool_history[0].output == "owner has 3 left in s"
     with pytest.raises(UserError, match="buy: it wants deps of Shop, and has NoneType"):
         Agent(provider="offline", home=tmp_path / "home").register_tool(buy)
+
+
+class Sells(Protocol):
+    def sell(self) -> int: ...
+
+
+class Prices(TypedDict):
+    tea: int
+
+
+@pytest.mark.parametrize(
+    ("kind", "deps"),
+    [(Shop | None, None), (Shop | int, 3), (Sells, Shop(1)), (Prices, {"tea": 1}), (Any, None)],
+)
+def test_what_a_tool_wants_may_be_said_in_every_way(kind, deps):
+    def buy(shop, count: int = 1) -> str:
+        """Buy something."""
+        return ""
+
+    buy.__annotations__["shop"] = Context[kind]
+    assert list(Agent(deps=deps).register_tool(buy).schema["properties"]) == ["count"]
+
+
+def test_a_union_that_does_not_fit_is_said_by_its_parts():
+    def buy(shop: Context[Shop | int]) -> str:
+        """Buy something."""
+        return ""
+
+    with pytest.raises(UserError, match="deps of Shop or int, and has str"):
+        Agent(deps="tea").register_tool(buy)

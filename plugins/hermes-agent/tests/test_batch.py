@@ -91,6 +91,17 @@ async def test_who_looks_away_leaves_nothing_behind(tmp_path):
         await some.aclose()
 
 
+async def test_two_at_once_do_not_both_ask(tmp_path):
+    async with Hermes(home=tmp_path / "home", provider="offline") as hermes, Hermes(home=tmp_path / "home") as other:
+        some = answers(hermes, PROMPTS, name="one", concurrency=2)
+        assert (await anext(some)).answer
+        with pytest.raises(UserError, match="one is at work already"):
+            _ = [item async for item in answers(other, PROMPTS, name="one")]
+        assert [item.prompt async for item in answers(hermes, PROMPTS[:1], name="one", owner=Principal(person="bob"))]
+        del some  # nobody closed it: it is, as soon as the loop gets to it
+        assert len([item async for item in answers(hermes, PROMPTS, name="one")]) == len(PROMPTS)
+
+
 @pytest.mark.long
 def test_a_program_that_is_killed_goes_on_and_does_nothing_twice(tmp_path):
     work = tmp_path / "work"
@@ -128,3 +139,6 @@ async def test_a_budget_is_shared_and_counts_over_runs(tmp_path):
         assert all(item.answer for item in rest)
         with pytest.raises(UserError, match="no seconds"):
             _ = [item async for item in answers(hermes, PROMPTS, budget=TurnBounds(seconds=1), **made)]
+        for wrong in (TurnBounds(money=float("nan")), TurnBounds(calls=-1), TurnBounds(money=float("inf"))):
+            with pytest.raises(UserError, match="is none"):
+                _ = [item async for item in answers(hermes, PROMPTS, budget=wrong, **made)]

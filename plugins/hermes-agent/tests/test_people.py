@@ -12,7 +12,7 @@ import pytest
 from hermes_agent.people import Asking, Cut, answer, interrupted, questions, resume, turn
 from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.types import Asked, Ended, Principal
+from hermes_core.types import Asked, Ended, Principal, Question
 
 BOB = Principal(person="bob")
 DYING = """
@@ -95,6 +95,12 @@ async def test_a_diff_shows_what_would_change(tmp_path: Path) -> None:
     for path in ("/etc/hostname", "../x", "link"):
         assert _diff(str(tmp_path), {"path": path, "content": "x"}) == ""
     assert _diff(str(tmp_path), {"command": "rm"}) == ""
+    sly = {"path": "a.txt", "content": "one\r\n\x1b[2Jtwo\u202e\u2028three\n"}
+    assert _diff(str(tmp_path), sly).splitlines()[-2:] == ["+one\\r", "+\\x1b[2Jtwo\\u202e\\u2028three"]
+    assert _diff(str(tmp_path), {"path": "new\n+++ b/other", "content": "x"}) == ""
+    (tmp_path / "big").write_text("x" * 1_000_001)
+    for there in ("big", "."):  # no new file: what is lost is not seen, so nothing is shown
+        assert _diff(str(tmp_path), {"path": there, "content": "x"}) == ""
 
 
 async def test_who_leaves_leaves_no_question_behind(tmp_path: Path) -> None:
@@ -115,3 +121,32 @@ async def test_a_no_is_a_no_and_an_owner_may_be_named(tmp_path: Path) -> None:
                 assert await questions(hermes, owner=BOB) == []
                 await answer(hermes, event.id, False, owner=hermes.owner)
         assert await _outcome(hermes) == "refused"
+
+
+async def test_a_choice_is_one_that_was_offered_and_two_without_an_id_are_two(tmp_path: Path) -> None:
+    from hermes_agent.people import _asked
+
+    colours = Question(id="", kind="choice", subject="Which?", choices=("red", "blue"))
+    said = {}
+    async with Hermes(home=tmp_path / "home", provider="offline") as hermes:
+
+        async def play(person: Principal, choice: str) -> None:
+            async def begin(ask):
+                said[person.person] = (await ask(colours)).choice
+                yield
+
+            async for event in _asked(hermes, begin, person):
+                if isinstance(event, Asking):
+                    ready.append(event)
+                    while len(ready) < 2:
+                        await asyncio.sleep(0)
+                    for wrong in (True, "green"):
+                        with pytest.raises(UserError, match="Choose from: red, blue"):
+                            await answer(hermes, event.id, wrong, owner=person)
+                    with pytest.raises(UnknownName):
+                        await answer(hermes, event.id, choice, owner=Principal(person="eve"))
+                    await answer(hermes, event.id, choice, owner=person)
+
+        ready: list[Asking] = []
+        await asyncio.gather(play(BOB, "red"), play(hermes.owner, "blue"))
+    assert said == {"bob": "red", "owner": "blue"}

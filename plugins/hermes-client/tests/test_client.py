@@ -103,6 +103,32 @@ async def test_what_the_server_refuses_is_one_error(serve: Callable[..., Any], s
             _ = [one async for one in late.get_run_events("x")]
 
 
+@pytest.mark.parametrize("key", ["secret-of-mine\n", "secret-of-mine\r\nx: y", "secret-of-mine-\u00e9"])
+def test_a_key_that_no_header_holds_is_said_without_the_key(key: str) -> None:
+    with pytest.raises(ApiError, match="The key holds") as wrong:
+        Client("http://127.0.0.1:1", key)
+    assert "secret" not in str(wrong.value)
+
+
+async def test_what_comes_from_another_server_is_one_error_too() -> None:
+    """A redirect of a stream has nothing to follow; what is no number is no time to wait."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        head = b"302 Found\r\nlocation: http://127.0.0.1:1/" if b"/events" in asked else b"429 No\r\nretry-after: \xb2"
+        writer.write(b"HTTP/1.1 " + head + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, Client(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", KEY) as hermes:
+        with pytest.raises(ApiError) as moved:
+            _ = [one async for one in hermes.get_run_events("x")]
+        with pytest.raises(ApiError) as busy:
+            await hermes.get_health()
+    assert (moved.value.status, busy.value.status, busy.value.retry_after) == (302, 429, None)
+
+
 SCRIPT = """
 import { ApiError, Client } from "./dist/api.js";
 const hermes = new Client(process.env.URL ?? "", process.env.KEY ?? "");

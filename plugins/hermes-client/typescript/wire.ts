@@ -32,7 +32,12 @@ export class Wire {
   constructor(
     private readonly url: string,
     private readonly key: string,
-  ) {}
+  ) {
+    // else whoever builds the request says the key in its error
+    if (!/^[\x20-\x7e]*$/.test(key)) {
+      throw new ApiError("The key holds what no key does: a line end, or a letter beyond ASCII.");
+    }
+  }
 
   protected async ask<T>(method: string, path: string, given: Given = {}): Promise<T> {
     const response = await this.send(method, path, given);

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from hermes_atomic.whole import held
 from hermes_core.errors import UserError
+from hermes_distribution import files
 from hermes_distribution.brand import Brand, Renaming, environment
 from hermes_distribution.files import lay_down
 from hermes_distribution.form import read
@@ -87,7 +89,12 @@ def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
         'name = "hermes"': ["hermes is taken"],
         'name = "a"\nnetwork = false\nhosts = ["x.org"]': ["hosts: there are none"],
         "name = ": ["is no TOML"],
-        'name = "a"\nverbs = ["\\u001b[2J"]\n[locked]\n"x\\u202e" = 1': [r"'\x1b[2J': has signs", r"'x\u202e': has"],
+        'name = "hermes-core"': ["hermes is taken"],
+        # what would drive the terminal of whoever looks at the file, or is no name to an installer
+        'name = "a"\ntitle = "A\\u009b31m"\nversion = "\\u202e1"': ["title: must be", "version: must be"],
+        'name = "a"\nplugins = ["x\\u001b]0;y"]\nown = ["x @ http://e/x.zip"]': ["plugins: 'x", "own: 'x @"],
+        'name = "a"\nverbs = ["chat\\u001b[2J"]': ["verbs: 'chat\\x1b"],
+        'name = "a"\n[locked]\n"policy.mode\\u001b[2J" = 1': ["locked: 'policy.mode\\x1b"],
     }.items():
         file.write_text(text)
         with pytest.raises(UserError) as error:
@@ -118,9 +125,7 @@ def test_hints_that_cannot_be_followed_are_left_out(tmp_path: Path) -> None:
     from hermes_distribution.product import made
 
     file = tmp_path / FILE
-    file.write_text(
-        ACME + "[defaults.x]\n" if False else ACME.replace('own = ["hermes-*"]', 'plugins = ["hermes-tool-files"]')
-    )
+    file.write_text(ACME.replace('own = ["hermes-*"]', 'plugins = ["hermes-tool-files"]'))
     product = made(read(file), NAMES)
     kept = ["See: acme config edit", "Set it: acme config set model.name x", "acme plugins list", "Ask an admin.", ""]
     gone = [
@@ -189,10 +194,24 @@ def test_a_link_of_the_persons_leads_nowhere_else(tmp_path: Path) -> None:
     (elsewhere / "SKILL.md").write_text("theirs")
     (home / "skills").mkdir()
     (home / "skills/a").symlink_to(elsewhere)
-    with pytest.raises(UserError, match="leads out"):
-        lay_down(_ship(tmp_path / "files", {"skills/a/SKILL.md": "ours"}), home)
+    assert lay_down(_ship(tmp_path / "files", {"skills/a/SKILL.md": "ours"}), home) == ["skills/a/SKILL.md"]
     assert (elsewhere / "SKILL.md").read_text() == "theirs"
     assert not (elsewhere / "SKILL.md.new").exists()
+
+
+def test_a_home_that_takes_no_files_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped, home = _ship(tmp_path / "files", {"SOUL.md": "ours"}), tmp_path / "home"
+    (home / "SOUL.md.new").mkdir(parents=True)
+    (home / "SOUL.md").write_text("mine")
+    with pytest.raises(UserError, match=r"SOUL\.md\.new: Is a directory"):
+        lay_down(shipped, home)
+    (home / "SOUL.md.new").rmdir()
+    (home / "distribution.json").write_text('{"stamp": 1, "files": []}')
+    assert lay_down(shipped, home) == ["SOUL.md"]
+    _ship(shipped, {"SOUL.md": "newer"})
+    monkeypatch.setattr(files, "_WAIT", 0.0)
+    with held(home / ".distribution.json.lock", seconds=1), pytest.raises(UserError, match="Another process holds"):
+        lay_down(shipped, home)
 
 
 WALK = """

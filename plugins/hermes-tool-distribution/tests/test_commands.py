@@ -56,13 +56,26 @@ def test_no_product_takes_the_name_of_something_that_is_there(
     for name, told in {
         "class": "a word of Python",
         "json": "a module json already",
-        "hermes-core": "a module hermes_core already",
+        "hermes-core": "hermes is taken",
         "acmectl": "a program .*acmectl already",
         "ssh-keys": "where its home would be",
     }.items():
         with pytest.raises(UserError, match=told):
             _run(make_new(ctx), name, "--into", str(tmp_path / "wrong"))
     assert not (tmp_path / "wrong").exists()
+
+
+def test_a_misspelt_lock_is_told_before_the_product_is_shipped(ctx: PluginContext, tmp_path: Path) -> None:
+    file = tmp_path / "hermes-distribution.toml"
+    for text, wrong in {
+        "[locked]\npolicy.moode = 'ask'": "- policy.moode: no such setting; did you mean mode?",
+        "[locked]\npolcy.mode = 'ask'\n[defaults]\nmodle.provider = 'x'": "- polcy: no such setting",
+        "[locked]\npolicy.mode = 7": "- policy.mode: must be one of ask",
+    }.items():
+        file.write_text(f"name = 'acme'\n{text}")
+        with pytest.raises(UserError) as error:
+            _run(make_check(ctx), str(file))
+        assert wrong in str(error.value)
 
 
 @pytest.mark.long
@@ -82,12 +95,12 @@ def test_the_template_runs_as_it_is(ctx: PluginContext, tmp_path: Path) -> None:
 
 UV = """#!{python}
 import pathlib, sys
-with pathlib.Path({log!r}).open("a") as log: print(*sys.argv[1:], file=log)
+with open({log!r}, "a") as log: print(*sys.argv[1:], file=log)
 if "fails" in sys.argv: sys.exit(1)
 package = pathlib.Path({package!r})
 file = package / "hermes-distribution.toml"
-text = file.read_text().replace('"chat"', '"chat", "web"')
-file.write_text(text.replace('"hermes-*", "acme', '"acme-more", "x @ https://x.example/x", "acme'))
+file.write_text(file.read_text().replace('"chat"', '"chat", "web"')
+    .replace('"acme-*"]   #', '"acme-more"]   #'))
 (package / "files/SOUL.md").write_text("new")
 """
 
@@ -117,9 +130,13 @@ def test_an_update_says_what_changes_and_keeps_what_was_edited(
     (home / "SOUL.md").write_text("mine")
     object.__setattr__(ctx, "program", "acme")
 
+    with pytest.raises(UserError, match="names no source"):  # on the index somebody else's may be called so
+        _run(make_update(ctx), "--yes")
+    assert not (tmp_path / "log").exists()
     told = _run(make_update(ctx), "--yes", "--source", "git+https://git.example.org/acme.git@v2")
-    first, second = (line.partition(" -- ")[2] for line in (tmp_path / "log").read_text().splitlines())
-    assert (first, second) == ("git+https://git.example.org/acme.git@v2", "acme-more")  # which the new file names
+    first, second = (tmp_path / "log").read_text().splitlines()
+    assert first.endswith("-- git+https://git.example.org/acme.git@v2")
+    assert second.endswith("-- acme-more")  # what the new file names, and the old one did not
     assert "+ verbs     chat, web," in told
     assert "Kept SOUL.md" in told
     assert ((home / "SOUL.md").read_text(), (home / "SOUL.md.new").read_text()) == ("mine", "new")

@@ -1,18 +1,23 @@
 """Many prompts, answered side by side, each once: what is stopped in the middle goes on where it was."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Iterable
+from contextlib import ExitStack, aclosing, asynccontextmanager
 from hashlib import sha256
 
 import attrs
 
 from hermes_agent.past import answer_in, finished, text_in
 from hermes_agent.purse import Purse
+from hermes_atomic.whole import Busy, held
 from hermes_core.embed import Answer, Hermes
 from hermes_core.errors import HermesError, UserError
 from hermes_core.types import Principal, TurnBounds
 
 __all__ = ["Item", "answers"]
+
+_LOOKS, _LOOK = 5, 0.05  # looks, and seconds between them, at whether the same name is still at work
 
 
 @attrs.frozen(kw_only=True)
@@ -49,10 +54,37 @@ async def answers(
             run used; the rest of it bounds each turn. What is over fails with BudgetReached, and more goes on.
 
     Raises:
-        UserError: none would be answered at once, or the budget is one of seconds.
+        UserError: none would be answered at once, the budget is one of seconds, or the same name is at work already.
     """
     if concurrency < 1:
         raise UserError(f"{concurrency} prompts at once answer none.", hint="concurrency is at least 1.")
+    items = _answers(hermes, prompts, name, concurrency, owner, budget)
+    async with _alone(hermes, name, owner or hermes.owner), aclosing(items):
+        async for item in items:
+            yield item
+
+
+@asynccontextmanager
+async def _alone(hermes: Hermes, name: str, owner: Principal) -> AsyncGenerator[None]:
+    """Keep other processes of this machine out: each would ask what the other has not answered yet, and pay for it."""
+    words = json.dumps([name, owner.profile, owner.person]).encode("utf-8", "replace")
+    file = hermes.runtime.home.cache / "batches" / sha256(words).hexdigest()[:24]
+    with ExitStack() as stack:
+        for _ in range(_LOOKS):
+            try:
+                stack.enter_context(held(file, seconds=0.0))
+                break
+            except Busy:
+                await asyncio.sleep(_LOOK)  # what was left in the middle may be about to end
+        else:
+            raise UserError(f"{name} is at work already.", hint="Wait for it, or give another name.")
+        yield
+
+
+async def _answers(
+    hermes: Hermes, prompts: Iterable[str], name: str, concurrency: int, owner: Principal | None,
+    budget: TurnBounds | None,
+) -> AsyncGenerator[Item, None]:  # fmt: skip
     texts = list(dict.fromkeys(prompts))
     left = iter(texts)  # each worker takes the next
     done: asyncio.Queue[Item | asyncio.Task[None]] = asyncio.Queue()

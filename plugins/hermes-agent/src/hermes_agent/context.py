@@ -1,6 +1,7 @@
 """What a tool of an agent is given beside its arguments: what the program has for it, and whose call it is."""
 
-from typing import Any, Generic, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import ToolContext
@@ -32,9 +33,21 @@ class Context(Generic[D]):
 
 
 def must_fit(tool: str, kind: Any, deps: object) -> None:
-    """Raise UserError where a tool wants ``Context`` of something else than there is."""
+    """Raise UserError where a tool wants ``Context`` of something else than there is.
+
+    Of a union one part has to fit. What cannot be told of a value (a protocol, a TypedDict, ``Any``) fits.
+    """
     wanted = get_args(kind)[0] if get_args(kind) else Any
-    known = get_origin(wanted) or wanted
-    if isinstance(known, type) and not isinstance(deps, known):
+    parts = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    if not any(_fits(part, deps) for part in parts):
+        names = " or ".join(getattr(part, "__name__", str(part)) for part in parts)
         hint = "Make the agent with deps=…"
-        raise UserError(f"Tool {tool}: it wants deps of {known.__name__}, and has {type(deps).__name__}.", hint=hint)
+        raise UserError(f"Tool {tool}: it wants deps of {names}, and has {type(deps).__name__}.", hint=hint)
+
+
+def _fits(kind: Any, deps: object) -> bool:
+    known = get_origin(kind) or kind
+    try:
+        return not isinstance(known, type) or isinstance(deps, known)
+    except TypeError:
+        return True

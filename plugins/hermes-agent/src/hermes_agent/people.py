@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Literal
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -30,8 +31,8 @@ class Asking:
 
     ``kind`` is ``approval`` for a yes, else ``choice`` or ``text``: those are answered in the process that asks.
     ``tool`` and ``arguments`` are of the call that needs the yes, and ``diff`` is what it would change in a file, as a
-    unified diff; empty where it changes none that can be seen. ``admin``: an admin has to answer, not the owner.
-    ``asked`` is in seconds since 1970.
+    unified diff in which what does not print is escaped; empty where it changes none that can be seen. ``admin``: an
+    admin has to answer, not the owner. ``asked`` is in seconds since 1970.
     """
 
     id: str
@@ -59,7 +60,7 @@ class Cut:
 
 
 # What a person of this process answers by its id; no store has those.
-_here: "WeakKeyDictionary[Hermes, dict[str, asyncio.Future[Verdict]]]" = WeakKeyDictionary()
+_here: "WeakKeyDictionary[Hermes, dict[str, _Answer]]" = WeakKeyDictionary()
 
 
 def turn(hermes: Hermes, message: str | Message, **how: Any) -> AsyncGenerator[Event | Asking, None]:
@@ -105,18 +106,15 @@ async def answer(hermes: Hermes, question: str, verdict: Said, *, by: str = "", 
     """
     waiting = _here.get(hermes, {}).get(question)
     if waiting is not None:
-        whose = getattr(waiting, "owner", None)
-        if owner is not None and owner != whose:
+        if owner is not None and owner != (hermes.owner if waiting.asked.admin else waiting.asked.owner):
             raise UnknownName("question", question)
         if waiting.done():
             raise UserError(f"{question} is answered already.", hint="The first answer counts.")
-        waiting.set_result(_verdict(verdict, by, free=True))
+        waiting.set_result(_verdict(_offered(waiting.asked, verdict), by, free=True))
         return
     for one in await questions(hermes, owner=owner, everyone=owner is None):
         if one.id == question:
-            if isinstance(verdict, str) and verdict not in one.choices:
-                raise UserError(f"{verdict!r} is no choice here.", hint=f"Choose from: {', '.join(one.choices)}.")
-            await hermes.approvals.settle(one.owner, question, _verdict(verdict, by), admin=one.admin)
+            await hermes.approvals.settle(one.owner, question, _verdict(_offered(one, verdict), by), admin=one.admin)
             return
     raise UnknownName("question", question, hint="It may be answered already, or its turn has ended.")
 
@@ -125,6 +123,17 @@ async def interrupted(hermes: Hermes, *, everyone: bool = True) -> list[Cut]:
     """Return the sessions with a turn that a death cut, and whose: of ``everyone``, or of the owner of this Hermes."""
     people = await hermes.sessions.people() if everyone else [hermes.owner]
     return [Cut(session=one, owner=owner) for owner in people for one in await hermes.interrupted(owner=owner)]
+
+
+def _offered(asked: Asking, said: Said) -> Said:
+    """Return what was said where a question offers it; a no always does. Raises UserError."""
+    if asked.kind == "text" or isinstance(said, Verdict) or said is False:
+        return said
+    if said is True and asked.kind == "approval":
+        return said
+    if ("once" if said is True else said) not in asked.choices:
+        raise UserError(f"{said!r} is no choice here.", hint=f"Choose from: {', '.join(asked.choices)}.")
+    return said
 
 
 def _verdict(said: Said, by: str, *, free: bool = False) -> Verdict:
@@ -136,7 +145,7 @@ def _verdict(said: Said, by: str, *, free: bool = False) -> Verdict:
 
 
 class _Answer(asyncio.Future[Verdict]):
-    owner: Principal
+    asked: Asking
 
 
 async def _asked(
@@ -146,20 +155,22 @@ async def _asked(
     here = _here.setdefault(hermes, {})
 
     async def ask(question: Question) -> Verdict | None:
-        waiting = _Answer()
-        waiting.owner = owner or hermes.owner
         if question.kind == "approval":
-            whose = dict.fromkeys((waiting.owner, hermes.owner))  # an admin's stand among those of whose Hermes it is
+            whose = dict.fromkeys(
+                (owner or hermes.owner, hermes.owner)
+            )  # an admin's stand among those of whose Hermes it is
             found = {one.id: one for person in whose for one in await questions(hermes, owner=person)}
             if question.id in found:
                 told.put_nowait(found[question.id])
-            return await waiting  # nobody sets it: whoever settles the stored question ends this
-        here[question.id] = waiting
-        told.put_nowait(_unstored(question, waiting.owner))
+            return await _Answer()  # nobody sets it: whoever settles the stored question ends this
+        waiting = _Answer()
+        waiting.asked = _unstored(question, owner or hermes.owner)
+        here[waiting.asked.id] = waiting
+        told.put_nowait(waiting.asked)
         try:
             return await waiting
         finally:
-            del here[question.id]
+            del here[waiting.asked.id]
 
     async def play() -> None:
         try:
@@ -181,8 +192,9 @@ async def _asked(
 
 def _unstored(question: Question, owner: Principal) -> Asking:
     return Asking(
-        id=question.id, owner=owner, session="", kind=question.kind, subject=question.subject, risk=question.risk,
-        choices=question.choices, covers=question.covers, admin=question.to == "admin", asked=time.time(),
+        id=question.id or uuid4().hex, owner=owner, session="", kind=question.kind, subject=question.subject,
+        risk=question.risk, choices=question.choices, covers=question.covers, admin=question.to == "admin",
+        asked=time.time(),
     )  # fmt: skip
 
 
@@ -206,13 +218,15 @@ def _diff(folder: str, arguments: Mapping[str, JSON]) -> str:
 
     path, content = arguments.get("path"), arguments.get("content")
     old, new = arguments.get("old"), arguments.get("new")
-    if not folder or not isinstance(path, str):
+    if not folder or not isinstance(path, str) or not path.isprintable():  # else a path could be more of a diff
         return ""
     file = Path(folder, path).resolve()
     if not file.is_relative_to(Path(folder).resolve()):
         return ""
     try:
-        before = file.read_text("utf-8") if file.is_file() and file.stat().st_size <= _FILE else ""
+        if file.exists() and not (file.is_file() and file.stat().st_size <= _FILE):
+            return ""  # as a new file it would look as if nothing were lost
+        before = file.read_text("utf-8") if file.exists() else ""
     except (OSError, UnicodeDecodeError):
         return ""
     if isinstance(content, str):
@@ -221,5 +235,13 @@ def _diff(folder: str, arguments: Mapping[str, JSON]) -> str:
         after = before.replace(old, new) if arguments.get("replace_all") else before.replace(old, new, 1)
     else:
         return ""
-    lines = unified_diff(before.splitlines(), after.splitlines(), f"a/{path}", f"b/{path}", n=3, lineterm="")
-    return "\n".join(lines)
+    return "\n".join(unified_diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}", n=3, lineterm=""))
+
+
+def _lines(text: str) -> list[str]:
+    """Return lines as they are safe to show: what a model wrote must neither drive a terminal nor hide."""
+    shown = "".join(
+        one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape").decode()
+        for one in text.removesuffix("\n")
+    )
+    return shown.split("\n") if text else []

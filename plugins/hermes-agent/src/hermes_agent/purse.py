@@ -22,9 +22,12 @@ class Purse:
     """Gives each turn a part of what is left of ``bounds``, and takes back what it did not use."""
 
     def __init__(self, hermes: Hermes, owner: Principal, bounds: TurnBounds, at_once: int) -> None:
-        """Make one. Raises UserError for a bound in seconds, which turns side by side cannot share."""
+        """Make one. Raises UserError for a bound in seconds, which turns side by side cannot share, or that is none."""
         if bounds.seconds:
             raise UserError("A budget has no seconds.", hint="Bound calls, tokens or money.")
+        for name in _NAMES:
+            if not 0 <= getattr(bounds, name) < math.inf:  # nan would be no bound at all
+                raise UserError(f"A budget of {getattr(bounds, name)} {name} is none.", hint="0 sets no bound.")
         self._hermes, self._owner, self._bounds, self._at_once = hermes, owner, bounds, at_once
         self._left = {name: float(getattr(bounds, name)) for name in _NAMES if getattr(bounds, name)}
         self._running = 0

@@ -39,7 +39,11 @@ class Wire:
             url: Where the API is, as ``http://127.0.0.1:8642``.
             key: The key of a person.
             seconds: How long the server may be silent.
+
+        Raises ApiError for a key that no header can hold; the error does not show it.
         """
+        if not (key.isascii() and key.isprintable()):  # else whoever builds the request says the key in its error
+            raise ApiError("The key holds what no key does: a line end, or a letter beyond ASCII.")
         head = {"authorization": f"Bearer {key}"}
         self._http = httpx2.AsyncClient(base_url=url.rstrip("/"), headers=head, timeout=seconds, follow_redirects=False)
 
@@ -70,7 +74,7 @@ class Wire:
         try:
             response = await self._http.send(self._request(method, path, **given), stream=True)
             try:
-                if response.is_error:
+                if not response.is_success:  # a redirect, too: it is not followed, and has a body
                     await response.aread()
                 _must_be_well(response)
                 name, lines = "message", []
@@ -125,7 +129,7 @@ def _must_be_well(response: httpx2.Response) -> None:
     except (ValueError, KeyError, TypeError):
         text, code = f"HTTP {response.status_code}", ""
     wait = response.headers.get("retry-after", "")
-    seconds = float(wait) if wait.replace(".", "", 1).isdigit() else None
+    seconds = float(wait) if wait.replace(".", "", 1).isdecimal() else None
     raise ApiError(text, status=response.status_code, code=code, retry_after=seconds)
 
 

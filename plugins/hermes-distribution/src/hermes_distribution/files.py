@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hermes_atomic.whole import held, replace
+from hermes_atomic.whole import Busy, held, replace
 
 __all__ = ["ALLOWED", "lay_down"]
 
@@ -22,8 +22,20 @@ def lay_down(shipped: Path, home: Path) -> list[str]:
 
     What still is as it was laid down is renewed. What a person edited stays, and the new text is ``NAME.new``. What a
     person deleted stays away, and what the product ships no longer goes if nobody edited it. A death at any moment
-    leaves each file whole, and the next call finishes. Raises UserError for a file that has no place in a home.
+    leaves each file whole, and the next call finishes. Raises UserError for a file that has no place in a home, and
+    where one cannot be read or written.
     """
+    try:
+        return _laid_down(shipped, home)
+    except Busy as error:
+        raise _wrong(f"Another process holds {error}.", "Wait for it, and start again.") from error
+    except OSError as error:
+        told = f"{error.filename2 or error.filename or home}: {error.strerror or error}"
+        hint = "Check the folder and the disk; what was not brought comes with the next start."
+        raise _wrong(f"The files of this product cannot be brought: {told}.", hint) from error
+
+
+def _laid_down(shipped: Path, home: Path) -> list[str]:
     new = dict(_texts(shipped))
     stamp = sha256(json.dumps({name: _sum(data) for name, data in new.items()}, sort_keys=True).encode()).hexdigest()
     ledger = home / _LEDGER
@@ -40,9 +52,11 @@ def lay_down(shipped: Path, home: Path) -> list[str]:
 def _one(home: Path, name: str, data: bytes | None, before: str | None) -> bool:
     """Bring one file; True where a person's stays in its place."""
     path = home / name
-    there = _in_place(home, path)
+    if any(one.is_symlink() for one in (path, *path.parents[: len(Path(name).parts) - 1])):
+        return True  # a link on the way is theirs, and what is behind it
+    there = _in_place(path)
     if there is not None and not path.is_file():
-        return True  # a folder or a link of theirs
+        return True  # a folder of theirs
     if data is None:
         if there is not None and _sum(there) == before:
             path.unlink()
@@ -60,13 +74,8 @@ def _one(home: Path, name: str, data: bytes | None, before: str | None) -> bool:
     return True
 
 
-def _in_place(home: Path, path: Path) -> bytes | None:
-    """Return what is there; None where nothing is. A link anywhere on the way counts as the person's own."""
-    for part in (path, *path.parents):
-        if part == home:
-            break
-        if part.is_symlink():
-            return b""
+def _in_place(path: Path) -> bytes | None:
+    """Return what is there; None where nothing is."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -101,7 +110,7 @@ def _read(ledger: Path) -> Mapping[str, Any]:
         told = json.loads(ledger.read_bytes())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return told if isinstance(told, dict) and isinstance(told.get("files"), dict) else {}
 
 
 def _sum(data: bytes) -> str:

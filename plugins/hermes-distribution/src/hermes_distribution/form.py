@@ -14,6 +14,12 @@ __all__ = ["Form", "read"]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _TITLE = re.compile(r"[^\x00-\x1f\x7f`\"'\\]{1,40}")
+_WORDS = {  # what may stand in a list: these are printed, and some are handed to programs that install
+    **dict.fromkeys(("plugins", "own", "builtin"), re.compile(r"[A-Za-z0-9*?][A-Za-z0-9._*?-]*")),
+    "verbs": re.compile(r"[a-z*?][a-z0-9*?-]*(?: [a-z*?][a-z0-9*?-]*)*"),
+    "interfaces": re.compile(r"[a-z][a-z0-9-]*"),
+}
+_KEY = re.compile(r"[\w.:/@*-]+")
 _HOST = re.compile(r"(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?")
 _LISTS = ("plugins", "own", "builtin", "verbs", "interfaces", "hosts")
 _TEXTS = ("name", "title", "version", "skin", "package", "source")
@@ -80,7 +86,7 @@ def _wrong(text: str) -> Exception:
 
 def _problems(told: Mapping[str, Any]) -> list[str]:
     """Return what is wrong: first what is not to be shown, then its keys and their kinds, then what they say."""
-    return list(_hidden(told)) or list(_misshapen(told)) or list(_misnamed(told))
+    return list(_misshapen(told)) or list(_misnamed(told)) or list(_hidden(told))
 
 
 def _hidden(told: Any) -> Iterator[str]:
@@ -110,15 +116,22 @@ def _misshapen(told: Mapping[str, Any]) -> Iterator[str]:
 def _misnamed(told: Mapping[str, Any]) -> Iterator[str]:
     if not _NAME.fullmatch(told.get("name", "")):
         yield "name: must be small letters, digits and hyphens: it is the command and the home folder."
-    elif told["name"] == "hermes":
-        yield "name: hermes is taken, by Hermes."
-    if "title" in told and not _TITLE.fullmatch(told["title"]):
-        yield "title: must be 1 to 40 characters, without quotes and line ends."
+    elif f"{told['name']}-".startswith("hermes-"):
+        yield "name: hermes is taken, by Hermes, and so are names that begin with hermes-."
+    if "title" in told and not (_TITLE.fullmatch(told["title"]) and told["title"].isprintable()):
+        yield "title: must be 1 to 40 characters that can be printed, without quotes and line ends."
+    for key in ("version", "skin", "package", "source"):
+        if not told.get(key, "").isprintable():
+            yield f"{key}: must be characters that can be printed."
+    for key, kind in _WORDS.items():
+        yield from (f"{key}: {one!r} is no name or pattern." for one in told.get(key, ()) if not kind.fullmatch(one))
     yield from (f"hosts: {one!r} is no host." for one in told.get("hosts", ()) if not _HOST.fullmatch(one))
     if not told.get("network", True) and told.get("hosts"):
         yield "hosts: there are none where network is false."
     for table in _TABLES:
         for key, value in told.get(table, {}).items():
+            if not _KEY.fullmatch(key):
+                yield f"{table}: {key!r} is no setting."
             if isinstance(value, dict) and "." in key:
                 yield f'{table}."{key}": write either a dotted key or tables.'
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hermes_core.config.paths import Home
     from hermes_core.plugins.index import Index
 
-__all__ = ["made"]
+__all__ = ["made", "must_be_settings"]
 
 _PLUGIN = re.compile(r"plugins (?:enable|install) ([a-z0-9_/.-]+)")
 
@@ -76,6 +76,25 @@ def made(form: Form, renaming: Renaming) -> Distribution:
     )  # fmt: skip
     product.renaming = renaming
     return product
+
+
+def must_be_settings(form: Form) -> None:
+    """Raise UserError where a default or a lock is no setting of Hermes: the product would not start.
+
+    Sections of plugins are read by these alone, so what is wrong there is said as they start.
+    """
+    from tempfile import TemporaryDirectory
+
+    from hermes_core.embed import Hermes
+    from hermes_core.errors import ConfigError, UserError
+
+    product = Distribution(name=form.brand.name, own=form.own, defaults=form.defaults, locked=form.locked)
+    with TemporaryDirectory() as home:
+        try:
+            _ = Hermes(product, home=home).runtime.settings
+        except ConfigError as error:
+            lines = "\n".join(f"- {one.partition(' ')[2]}" for one in error.problems)
+            raise UserError(f"Of its defaults and locks, these are no settings:\n{lines}") from error
 
 
 def _walls(form: Form) -> dict[str, Any]:

@@ -65,9 +65,12 @@ def make_check(ctx: PluginContext) -> "click.Command":
     def command(file: Path) -> None:
         """Check a product's FILE, and say what it allows. Exit 2 where something is wrong."""
         from hermes_distribution.form import read
+        from hermes_distribution.product import must_be_settings
         from hermes_tool_distribution.renewing import told
 
-        for line in told(read(file / "hermes-distribution.toml" if file.is_dir() else file)):
+        form = read(file / "hermes-distribution.toml" if file.is_dir() else file)
+        must_be_settings(form)
+        for line in told(form):
             click.echo(line)
 
     return command
@@ -94,19 +97,22 @@ def make_update(ctx: PluginContext) -> "click.Command":
 
         file = file_of(name or ctx.program)
         before = read(file)
-        wanted = _sealed(source or before.source or before.package)
-        confirm(f"Install {wanted}? It runs with your rights.", yes=yes, refusal="Only a person renews a product.")
-        install(wanted, *missing(before))
+        if not (source or before.source):  # on the index its name may be another's
+            raise UserError(f"{file} names no source.", hint='Write it there as source = "…", or give --source.')
+        refusal = "Only a person renews a product."
+        wanted = [_sealed(source or before.source), *missing(before)]
+        confirm(f"Install {', '.join(wanted)}? It runs with your rights.", yes=yes, refusal=refusal)
+        install(wanted)
         after: Form = read(file)
         for line in differences(told(before), told(after)):
             click.echo(line)
+        if more := missing(after):
+            confirm(f"It names plugins anew. Install {', '.join(more)}, too?", yes=yes, refusal=refusal)
+            install(more)
         shipped = file.parent / "files"
         if after.brand.name == ctx.program and shipped.is_dir():
             for kept in lay_down(shipped, ctx.paths.home):
                 click.echo(f"Kept {kept} as you have it; what the product ships lies beside it.", err=True)
-        if more := missing(after):  # what only the new file names
-            confirm(f"Install {', '.join(more)}, too? It is named now.", yes=yes)
-            install(*more)
         click.echo(f"{after.brand.title} {after.version}", err=True)
 
     return command

@@ -1,6 +1,5 @@
 """Finding an installed product's file, installing it anew, and what that changes for the person."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,6 @@ from hermes_distribution.form import Form
 __all__ = ["differences", "file_of", "install", "missing", "told"]
 
 _FILE = "hermes-distribution.toml"
-_DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")  # https://packaging.python.org, names
 
 
 def file_of(name: str) -> Path:
@@ -29,15 +27,15 @@ def file_of(name: str) -> Path:
     raise UserError(f"No product is installed here that is called {name}.", hint=hint)
 
 
-def missing(form: Form) -> Sequence[str]:
-    """Return the distributions that a product names and that are not here; patterns and addresses are none."""
+def missing(form: Form) -> list[str]:
+    """Return the plugins that a product names and that are not installed; patterns name none."""
     there = {str(one.metadata["Name"]).lower().replace("_", "-") for one in distributions()}
-    named = dict.fromkeys((*form.builtin, *form.own, *form.plugins))
-    return [one for one in named if _DISTRIBUTION.fullmatch(one) and one.lower().replace("_", "-") not in there]
+    named = [one for one in (*form.builtin, *form.own, *form.plugins) if not set("*?[") & set(one)]
+    return [one for one in dict.fromkeys(named) if one not in there]
 
 
-def install(*wanted: str) -> None:
-    """Install distributions, by name or address, or renew them. Raises UserError where that fails."""
+def install(wanted: Sequence[str]) -> None:
+    """Install packages, or renew them. Raises UserError where that fails."""
     uv = shutil.which("uv")
     if find_spec("pip"):
         command = [sys.executable, "-m", "pip", "install", "--upgrade"]
@@ -46,9 +44,7 @@ def install(*wanted: str) -> None:
     else:
         raise UserError("Neither pip nor uv is here.", hint="Install one of them, and try again.")
     if subprocess.run([*command, "--", *wanted], check=False).returncode:
-        raise UserError(
-            f"{', '.join(wanted)} could not be installed; nothing was changed.", hint="What it said stands above."
-        )
+        raise UserError(f"{', '.join(wanted)} could not be installed.", hint="What it said stands above.")
 
 
 def told(form: Form) -> Sequence[str]:
@@ -61,10 +57,9 @@ def _told(form: Form) -> Iterator[str]:
     for name in ("plugins", "own", "builtin", "verbs"):
         yield f"{name:<9} {', '.join(getattr(form, name)) or 'none'}"
     yield f"files     of a person's own are {'looked at' if form.user_plugins else 'no plugins'}"
-    hosts = (
-        "nothing" if not form.network else ", ".join(form.hosts) if form.hosts is not None else "as a person sets it"
-    )
-    yield f"reach     {hosts or 'registries of packages'}"
+    hosts = ", ".join([*(form.hosts or ()), "registries of packages", "the remotes of a repository"])
+    reach = "nothing" if not form.network else "as a person sets it" if form.hosts is None else hosts
+    yield f"reach     {reach}"
     for table in ("defaults", "locked"):
         yield from (f"{table:<9} {key} = {value!r}" for key, value in sorted(getattr(form, table).items()))
 

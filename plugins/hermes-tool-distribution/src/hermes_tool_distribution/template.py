@@ -45,13 +45,16 @@ builtin = ["{name}-*"]   # enabled, and cannot be disabled
 user_plugins = false   # no plugin files of the person's own
 
 # Its commands: by their words, the first of them, or a pattern.
-verbs = ["chat", "config", "doctor", "help", "plugins list", "sessions", "setup", "tools", "distribution update"]
+verbs = [
+    "chat", "config", "doctor", "help", "model", "plugins list", "sessions", "setup", "tools", "distribution update",
+]
 
-# What commands may reach, kept by the wall of the system: nothing, or these hosts.
+# What commands may reach, kept by the wall of the system: nothing; or these hosts, the registries of packages and the
+# remotes of a repository.
 # network = false
 # hosts = ["api.example.org"]
 
-# Where it is renewed from: a package's name on the index, or a repository.
+# Where `{name} distribution update` gets it: a package's name on the index, or a repository. Without, from nowhere.
 # source = "git+https://git.example.org/{name}.git"
 
 [defaults]             # a person may change these
