@@ -108,6 +108,18 @@ async def test_without_a_thread_an_answer_quotes_its_message(world: World, platf
     assert (await world.session(world.heard("Why?", **quote))).id == world.usual.id
 
 
+async def test_what_is_answered_again_on_another_day_goes_on_where_it_did(world: World, monkeypatch: Any) -> None:
+    run = await world.run()
+    await world.deliver(Service())
+    assert (await world.session(world.heard("Why?", thread="t1"))).id == run.id
+    monkeypatch.setattr("hermes_platform_gateway.conversations.is_over", lambda *_: "a new day began")
+    conversation = await Conversations(world.ctx).find(
+        world.heard("And today?", thread="t1"), Access(outcome="in", principal=ME)
+    )
+    assert ((await conversation.take_up()).id, conversation.begins) == (run.id, "")
+    assert (await world.session(world.heard("hello"))).id != world.usual.id  # others begin anew
+
+
 async def test_in_a_group_it_goes_on_with_its_own_person_alone(world: World) -> None:
     group = {"chat": "-7", "kind": "group"}
     await world.session(world.heard("hi all", **group))
