@@ -1,10 +1,12 @@
 """The life of what the agent wrote, by a clock of the test: used, stale, put away, brought back. And learning."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from hermes_core.errors import UnknownName
 from hermes_core.types import Principal, Session
-from hermes_tool_skills.curating import look
+from hermes_tool_skills.curating import look, others
 from hermes_tool_skills.curator import DAY, lives
 from hermes_tool_skills.usage import Use, note, shorten, uses
 
@@ -163,3 +165,19 @@ async def test_nobody_but_the_owner_has_it_learn(rig):
     rig.settings["writes"] = False
     with pytest.raises(UserError, match="not written here"):
         await rig.slash("learn", "")
+
+
+def test_others_that_keep_things_with_a_life_are_asked_and_nobody_else(monkeypatch, capsys):
+    asked = []
+
+    def run(words, **_):
+        asked.append(words[-3:])
+        return SimpleNamespace(stdout="", stderr="No such thing.\nMore.", returncode=2)
+
+    monkeypatch.setattr("subprocess.run", run)
+    names = ("shop life", "shop tidy", "game life", "curator run", "life")
+    plugins = SimpleNamespace(records=lambda _: [SimpleNamespace(words=one) for one in names])
+    ctx = SimpleNamespace(plugins=plugins, paths=SimpleNamespace(home="/home"))
+    assert not others(ctx, "tidy", "--yes")
+    assert asked == [["shop", "tidy", "--yes"]]
+    assert capsys.readouterr().err == "shop tidy: No such thing.\n"
