@@ -91,8 +91,8 @@ class Wrong(Exception):
 
 
 def is_tool(name: str) -> bool:
-    """Tell whether a tool that was written can be called so."""
-    return name.startswith(PREFIX) and bool(_NAME.fullmatch(name.removeprefix(PREFIX)))
+    """Tell whether a folder that is called so can be one of a tool that was written."""
+    return name.startswith(PREFIX) and bool(_ARGUMENT.fullmatch(name.removeprefix(PREFIX)))
 
 
 def full_name(name: str) -> str:
