@@ -109,6 +109,21 @@ async def test_it_is_looked_after_once_a_week_and_told_in_a_line(rig, clock, cap
     assert phases(rig) == {"unused": "active"}, "not twice in a week"
 
 
+async def test_what_fails_each_time_makes_one_backup_a_week(rig, clock, caplog, monkeypatch):
+    await rig.create("unused")
+    (rig.library.data / "curator.json").write_text('{"when": "a while ago"}')
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(rig.library), "remove", full)
+    for day in (100, 101, 102):
+        clock["days"] = day
+        await look(rig.context, ME)
+    assert len(list((rig.library.data / "backups").iterdir())) == 1
+    assert [one.levelname for one in caplog.records if "curator" in one.getMessage()] == ["WARNING"]
+
+
 async def test_a_stale_skill_is_listed_last(rig, clock):
     await rig.create("a-stale")
     clock["days"] = 40

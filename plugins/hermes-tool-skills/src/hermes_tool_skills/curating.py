@@ -27,10 +27,10 @@ async def look(ctx: PluginContext, session: Session) -> None:
         return
     if not (ctx.paths.data / "skills.lock").exists():
         return
-    from hermes_tool_skills.curator import last, run
+    from hermes_tool_skills.curator import looked, run
 
     library = catalogue_for(ctx).library
-    if library.clock() - float(last(ctx.paths.data).get("when", 0) or 0) < _WEEK:
+    if library.clock() - looked(library) < _WEEK:
         return
     try:
         report = await asyncio.to_thread(run, library, rules_of(ctx))
