@@ -106,7 +106,7 @@ async def test_it_is_looked_after_once_a_week_and_told_in_a_line(rig, clock, cap
     clock["days"] = 206
     rig.settings["archive_days"] = 1
     await look(rig.context, ME)
-    assert phases(rig) == {"unused": "active"}, "not twice in a week"
+    assert phases(rig) == {"unused": "stale"}, "not twice in a week"
 
 
 async def test_what_fails_each_time_makes_one_backup_a_week(rig, clock, caplog, monkeypatch):
@@ -122,6 +122,14 @@ async def test_what_fails_each_time_makes_one_backup_a_week(rig, clock, caplog, 
         await look(rig.context, ME)
     assert len(list((rig.library.data / "backups").iterdir())) == 1
     assert [one.levelname for one in caplog.records if "curator" in one.getMessage()] == ["WARNING"]
+
+
+async def test_what_is_put_away_sooner_than_it_would_go_stale_is_put_away_then(rig, clock):
+    await rig.create("unused")
+    clock["days"] = 4
+    rig.settings["archive_days"] = 3
+    assert "unused: not used for 4 days" in rig.curate("run", "--yes").output
+    assert phases(rig) == {"unused": "archived"}
 
 
 async def test_a_stale_skill_is_listed_last(rig, clock):

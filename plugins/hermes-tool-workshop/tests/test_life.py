@@ -223,6 +223,14 @@ async def test_a_report_that_says_no_instant_keeps_nothing_from_being_looked_aft
     assert len(said) == 1
 
 
+def test_what_is_put_away_sooner_than_it_would_go_stale_is_put_away_then(bench, clock):
+    three(bench)
+    clock["days"] = 4
+    settings = {"stale_days": 30, "archive_days": 3}
+    assert "own_used: not called for 4 days" in say(bench, "tidy --yes", **settings)
+    assert phases(bench) == {"used": "archived", "unused": "archived", "kept": "pinned"}
+
+
 def test_a_folder_that_no_tool_can_be_called_like_is_none(bench):
     store = three(bench)
     shutil.copytree(store.folder / "own_used", store.folder / "own_\x1b]0;x\x07")

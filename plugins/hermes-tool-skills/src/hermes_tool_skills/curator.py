@@ -67,7 +67,7 @@ def _phase(entry: Entry, days: int, rules: Rules) -> Phase:
         return "archived"
     if entry.pinned:
         return "pinned"
-    return "stale" if days >= rules.stale else "active"
+    return "stale" if days >= min(rules.stale, rules.archive) else "active"
 
 
 def due(library: Library, rules: Rules) -> list[Life]:

@@ -102,7 +102,7 @@ def _life(store: ToolStore, name: str, rules: Rules) -> Life:
     place = store.folder / name
     calls, when = counted(place)
     days = int(max(0.0, clock() - when) // DAY)
-    phase: Phase = "stale" if days >= rules.stale else "active"
+    phase: Phase = "stale" if days >= min(rules.stale, rules.archive) else "active"
     with suppress(Damaged, HermesError):
         phase = "pinned" if store.ledger(name).pinned else phase
     return Life(store=store, name=name, phase=phase, days=days, calls=calls, place=place)
