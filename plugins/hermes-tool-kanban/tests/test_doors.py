@@ -455,12 +455,17 @@ async def test_a_group_has_no_board(house):
         (Speaker(person="mia", role="guest"), True, False),
         (Speaker(person="mia", named=False), True, False),
         (Speaker(person="mia", role="blocked"), False, False),
+        (Speaker(person="kid"), True, False),
+        (Speaker(person="reader"), True, False),
+        (Speaker(person="pro"), True, True),
+        (Speaker(person="owner"), True, True),
     ],
-    ids=["member", "guest", "not named", "blocked"],
+    ids=["member", "guest", "not named", "blocked", "fewer tools", "no commands", "more than the chat", "owner"],
 )
 async def test_what_somebody_may_do_on_a_board_of_a_chat(house, hermes, speaker, sees, works):
     hermes.tmp_plugin("hermes_tool_roles")
-    ctx, _ = house()
+    limits = {"kid": {"tools": ["pages"]}, "reader": {"commands": "never"}, "pro": {"commands": "machine"}}
+    ctx, _ = house(**{"roles.define": limits, "roles.people": {one: one for one in limits}})
     group = Principal(person="telegram#-100")
     there = ChatDoor(ctx, group, Session(id="s", origin="telegram", owner=group), speaker, admin=False)
     if not sees:
@@ -480,6 +485,20 @@ async def test_what_somebody_may_do_on_a_board_of_a_chat(house, hermes, speaker,
                 await there.allow(verb)
     with pytest.raises(UserError):
         await there.allow("switch")
+
+
+@pytest.mark.parametrize("verb", ["block", "done", "release"])
+async def test_who_works_on_a_task_of_a_chat_says_how_it_ends(house, hermes, verb):
+    hermes.tmp_plugin("hermes_tool_roles")
+    ctx, _ = house()
+    group = Principal(person="telegram#-100")
+    session = Session(id="s", origin="telegram", owner=group)
+    mia, ben = (ChatDoor(ctx, group, session, Speaker(person=one), admin=False) for one in ("mia", "ben"))
+    task, _ = await actions.create(mia, "Paint the fence")
+    task = await mia.rows.claims.take(task, "mia")
+    await mia.allow(verb, task)
+    with pytest.raises(UserError, match="mia works on"):
+        await ben.allow(verb, task)
 
 
 async def test_options_that_cannot_be_kept_are_refused(house):

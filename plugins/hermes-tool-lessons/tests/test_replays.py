@@ -249,3 +249,23 @@ async def test_a_bad_end_counts_that_comes_while_it_waits_to_be_done_again(house
     lesson = await here.only()
     assert lesson.asks == ""
     assert lesson.why == "it is tried on; 1 solved task was done again with it: it broke none"
+
+
+async def test_what_a_replay_costs_is_counted_over_all_its_parts(house, monkeypatch) -> None:
+    start = [Call("ship", {"command": "deploy 7"}), "Deployed.", "Welcome."]
+    here = house(*start, plugins=[ship_tool], mode="auto", **{**RICH, "learning.money": 0.05})
+    await tried_and_helped(here)
+
+    async def came(ctx, lesson, task, bill):
+        bill.money += 0.04
+        return ""
+
+    monkeypatch.setattr("hermes_tool_lessons.replaying._came", came)
+    (due,) = [one for one in await here.queue.open() if not one.session]
+    parts = 0
+    while (now := await here.queue.get(due.id)).state == "due":
+        await reviewer_of(here.ctx).made(due.id)
+        parts += 1
+        assert parts < 9
+    assert parts == 4  # seven trials, two of them for each part's money
+    assert round(now.money, 2) == round(7 * 0.04, 2)

@@ -1,10 +1,12 @@
 """The life of what the agent wrote, by a clock of the test: used, stale, put away, brought back. And learning."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from hermes_core.errors import UnknownName
 from hermes_core.types import Principal, Session
-from hermes_tool_skills.curating import look
+from hermes_tool_skills.curating import look, others
 from hermes_tool_skills.curator import DAY, lives
 from hermes_tool_skills.usage import Use, note, shorten, uses
 
@@ -104,7 +106,30 @@ async def test_it_is_looked_after_once_a_week_and_told_in_a_line(rig, clock, cap
     clock["days"] = 206
     rig.settings["archive_days"] = 1
     await look(rig.context, ME)
-    assert phases(rig) == {"unused": "active"}, "not twice in a week"
+    assert phases(rig) == {"unused": "stale"}, "not twice in a week"
+
+
+async def test_what_fails_each_time_makes_one_backup_a_week(rig, clock, caplog, monkeypatch):
+    await rig.create("unused")
+    (rig.library.data / "curator.json").write_text('{"when": "a while ago"}')
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(rig.library), "remove", full)
+    for day in (100, 101, 102):
+        clock["days"] = day
+        await look(rig.context, ME)
+    assert len(list((rig.library.data / "backups").iterdir())) == 1
+    assert [one.levelname for one in caplog.records if "curator" in one.getMessage()] == ["WARNING"]
+
+
+async def test_what_is_put_away_sooner_than_it_would_go_stale_is_put_away_then(rig, clock):
+    await rig.create("unused")
+    clock["days"] = 4
+    rig.settings["archive_days"] = 3
+    assert "unused: not used for 4 days" in rig.curate("run", "--yes").output
+    assert phases(rig) == {"unused": "archived"}
 
 
 async def test_a_stale_skill_is_listed_last(rig, clock):
@@ -163,3 +188,19 @@ async def test_nobody_but_the_owner_has_it_learn(rig):
     rig.settings["writes"] = False
     with pytest.raises(UserError, match="not written here"):
         await rig.slash("learn", "")
+
+
+def test_others_that_keep_things_with_a_life_are_asked_and_nobody_else(monkeypatch, capsys):
+    asked = []
+
+    def run(words, **_):
+        asked.append(words[-3:])
+        return SimpleNamespace(stdout="", stderr="No such thing.\nMore.", returncode=2)
+
+    monkeypatch.setattr("subprocess.run", run)
+    names = ("shop life", "shop tidy", "game life", "curator run", "life")
+    plugins = SimpleNamespace(records=lambda _: [SimpleNamespace(words=one) for one in names])
+    ctx = SimpleNamespace(plugins=plugins, paths=SimpleNamespace(home="/home"))
+    assert not others(ctx, "tidy", "--yes")
+    assert asked == [["shop", "tidy", "--yes"]]
+    assert capsys.readouterr().err == "shop tidy: No such thing.\n"

@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import random
+import shutil
 import tarfile
 import time
 from types import SimpleNamespace
@@ -130,11 +132,13 @@ async def test_what_was_moved_half_when_the_program_died_is_in_one_place_and_com
         life.run(bench.data, RULES)
     monkeypatch.undo()
     assert phases(bench)["unused"] == "archived", "the rename was made, and nothing but it counts"
-    monkeypatch.setattr("hermes_tool_workshop.life._put", dies)
-    with pytest.raises(KeyboardInterrupt):
-        life.go_back(bench.data, label)
-    monkeypatch.undo()
-    assert life.go_back(bench.data, label) == ["own_unused", "own_used"]
+    for place in ("life._laid", "store.sync_folder"):  # as it is written, and as it is moved
+        monkeypatch.setattr(f"hermes_tool_workshop.{place}", dies)
+        with pytest.raises(KeyboardInterrupt):
+            life.go_back(bench.data, label)
+        monkeypatch.undo()
+    assert life.go_back(bench.data, label) == ["own_used"], "the other one was moved by then"
+    assert phases(bench) == {"used": "active", "unused": "active", "kept": "pinned"}
     assert ToolStore(bench.data, ME.owner).ledger("own_used").version == 1
 
 
@@ -170,10 +174,93 @@ async def test_it_is_looked_after_once_a_week_for_the_owner_and_told_in_a_line(b
     assert phases(bench)["unused"] == "archived"
 
 
+def test_a_full_disk_takes_no_tool_away_as_one_goes_back(bench, monkeypatch):
+    store = three(bench)
+    label = life.backup(bench.data)
+    keep(bench, "used", COUNT.replace("sum(", "2 * sum("))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hermes_tool_workshop.disk.write_whole", full)
+    with pytest.raises(OSError, match="No space"):
+        life.go_back(bench.data, label)
+    assert store.ledger("own_used").version == 2
+
+
+def test_what_has_no_version_in_force_is_moved_aside_as_one_goes_back(bench):
+    store = three(bench)
+    label = life.backup(bench.data)
+    (store.folder / "own_used" / "current").unlink()
+    assert life.go_back(bench.data, label) == ["own_used"]
+    assert store.ledger("own_used").version == 1
+
+
+async def test_what_fails_each_time_makes_one_backup_a_week(bench, clock, caplog, monkeypatch):
+    store = three(bench)
+    (store.folder / ".archive").write_text("")  # nothing can be put there
+    ctx = SimpleNamespace(
+        paths=SimpleNamespace(data=bench.data), config=Config(), owner=ME.owner, tell=None, log=bench.shop.log,
+        program="hermes",
+    )  # fmt: skip
+    for day in (100, 101, 102):
+        clock["days"] = day
+        await curating.look(ctx, ME)
+    assert len(life.backups(bench.data)) == 1
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("report", ["[]", "{", '{"when": "x"}', '{"when": null}', '{"when": 1e300}'])
+async def test_a_report_that_says_no_instant_keeps_nothing_from_being_looked_after(bench, clock, report):
+    three(bench)
+    (bench.data / ".curator.json").write_text(report)
+    clock["days"] = 100
+    said: list[str] = []
+    ctx = SimpleNamespace(
+        paths=SimpleNamespace(data=bench.data), config=Config(), owner=ME.owner, tell=said.append, program="hermes"
+    )
+    await curating.look(ctx, ME)
+    assert len(said) == 1
+
+
+def test_what_is_put_away_sooner_than_it_would_go_stale_is_put_away_then(bench, clock):
+    three(bench)
+    clock["days"] = 4
+    settings = {"stale_days": 30, "archive_days": 3}
+    assert "own_used: not called for 4 days" in say(bench, "tidy --yes", **settings)
+    assert phases(bench) == {"used": "archived", "unused": "archived", "kept": "pinned"}
+
+
+def test_a_folder_that_no_tool_can_be_called_like_is_none(bench):
+    store = three(bench)
+    shutil.copytree(store.folder / "own_used", store.folder / "own_\x1b]0;x\x07")
+    assert "\x1b" not in say(bench, "life")
+
+
+def test_a_backup_that_is_damaged_anywhere_is_told_as_that(bench):
+    store = three(bench)
+    (store.folder / "own_used" / "noise").write_bytes(random.Random(7).randbytes(200_000))
+    label = life.backup(bench.data)
+    place = bench.data / ".backups" / f"{label}.tar.gz"
+    whole = place.read_bytes()
+    for at in range(0, len(whole), len(whole) // 16):
+        for damaged in (whole[:at], whole[:at] + bytes(8) + whole[at + 8 :]):
+            place.write_bytes(damaged)
+            with pytest.raises(UserError, match="cannot be read"):
+                life.go_back(bench.data, label)
+
+
 def test_a_backup_that_leads_elsewhere_is_refused_and_nothing_is_written(bench, tmp_path):
     three(bench)
     label = life.backup(bench.data)
-    for name in (f"me/own_used/{tmp_path}/out", "me/../../out", "/own_used/out", "me/own_used"):
+    for name in (
+        f"me/own_used/{tmp_path}/out",
+        "me/../../out",
+        ".backups/own_used/out",
+        "me/used/out",
+        "/own_used/out",
+        "me/own_used",
+    ):
         with tarfile.open(bench.data / ".backups" / f"{label}.tar.gz", "w:gz") as archive:
             info = tarfile.TarInfo()
             info.name, info.size = name, 1

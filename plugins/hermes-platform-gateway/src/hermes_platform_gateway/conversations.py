@@ -146,8 +146,8 @@ class Conversations:
             policy = self._reset(envelope)
             why = is_over(route, policy) if route else ""
             if route and why and not await self._is_busy(route.session_id, owner):
-                found.begins = why if policy.notify else ""
-                await found.switch()
+                found.begins = why if policy.notify and not going else ""
+                await found.switch(going)  # what answers a message stays with what that was about
             elif route:
                 await routes.used(key)
             elif going:

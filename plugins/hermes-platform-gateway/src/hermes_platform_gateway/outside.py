@@ -8,6 +8,7 @@ from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
 from hermes_core.types import Blob, Envelope, Message, Session, Text
+from hermes_platform_gateway.rows.kept import rows_of
 
 __all__ = ["marked", "quotes"]
 
@@ -43,6 +44,8 @@ async def _known(ctx: PluginContext, envelope: Envelope, session: Session) -> bo
         return not _has_quotation(envelope.quote)  # of their own words, in which somebody else's stood
     if envelope.quote_by != envelope.account:
         return False
+    if await rows_of(ctx).threads.is_own(session.owner, envelope, session.id):
+        return True  # told of this conversation, in which the head of a job's message does not stand
     try:
         rows = await ctx.sessions.read(session.owner, session.id, window=_LOOKED_AT)
     except UnknownName:  # nothing was said in it yet

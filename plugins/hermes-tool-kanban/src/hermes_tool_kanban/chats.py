@@ -1,13 +1,16 @@
 """The boards of a chat that several people are in: whose they are, and what each of these people may do there.
 
 A chat's boards are the chat's, as its conversation is: nobody sees them elsewhere, and nobody sees their own boards in
-it, where others would read them. Who is let in by name works on them. A guest, or who is heard only because of the
-place they speak in, sees them and remarks on tasks, as text from outside.
+it, where others would read them. Who is let in by name works on them. A guest, who is heard only because of the place
+they speak in, and who may do less than the chat's own agents, sees them and remarks on tasks, as text from outside:
+whatever else they wrote would be done with rights that are not theirs.
 """
+
+from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.types import Principal, Session, Speaker
+from hermes_core.types import Principal, Rights, Session, Speaker, TurnBounds
 from hermes_tool_kanban.actions import Door
 from hermes_tool_kanban.values import ALIVE, HAND, Task
 from hermes_tool_kit.used import mark_used
@@ -17,7 +20,8 @@ __all__ = ["ChatDoor", "door_at", "is_shared"]
 _LOOKS = ("", "list", "board", "boards", "show")
 _GUESTS = (*_LOOKS, "comment")
 _ADMINS = ("archive", "switch")
-_ENDS = ("release", "done", "complete")
+_ENDS = ("release", "done", "complete", "block")
+_LESS = "So it is for whoever may do less than agents of this chat: see hermes roles."
 _REMARKS = 20  # of guests on one task
 
 
@@ -37,14 +41,17 @@ class ChatDoor(Door):
         rights = await self.ctx.host.rights(person, self.speaker)
         if rights.refused or rights.silent or rights.role in ("", "blocked"):
             raise UserError(rights.refused or "Nobody knows you here.")
-        self.guest = "guest" in (rights.role, self.speaker.role) or not self.speaker.named
+        agents = await self.ctx.host.rights(self.owner)
+        self.guest = (
+            "guest" in (rights.role, self.speaker.role) or not self.speaker.named or not _covers(rights, agents)
+        )
         if self.guest:  # what they write is not the words of a person of ours
             self.written, self.outside = False, True
 
     async def allow(self, verb: str, task: Task | None = None) -> None:
         """Refuse what this person may not do here, with a ``task`` where it is about one. Raises UserError."""
         if self.guest and verb not in _GUESTS:
-            raise UserError("Guests see the boards of this chat and remark on tasks: they move none.")
+            raise UserError("Guests see the boards of this chat and remark on tasks: they move none.", hint=_LESS)
         if self.guest and verb == "comment" and task:
             theirs = [one for one in await self.rows.tasks.comments(task.id) if one.outside]
             if len(theirs) >= _REMARKS:
@@ -58,6 +65,20 @@ class ChatDoor(Door):
         """Return the person who claimed a task by hand and has it; empty where nobody has."""
         runs = [one for one in await self.rows.tasks.runs(task.id, limit=1) if one.id == task.run]
         return next((one.worker for one in runs if one.holder == HAND and one.state in ALIVE), "")
+
+
+def _covers(mine: Rights, agents: Rights) -> bool:
+    """Whether somebody may do by themselves whatever agents of the chat may."""
+    own, their = mine.bounds or TurnBounds(), agents.bounds or TurnBounds()
+    return (
+        all(_holds(*two) for two in ((own.tools, their.tools), (own.hosts, their.hosts), (mine.models, agents.models)))
+        and {*own.without, *own.never} <= {*their.without, *their.never}
+        and (agents.walled or not mine.walled)
+    )
+
+
+def _holds(mine: Sequence[str] | None, theirs: Sequence[str] | None) -> bool:
+    return mine is None or (theirs is not None and set(theirs) <= set(mine))
 
 
 def door_at(ctx: PluginContext, session: Session) -> Door:

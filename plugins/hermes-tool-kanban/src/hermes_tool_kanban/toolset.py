@@ -159,7 +159,11 @@ class _Desk:
         """Return the door of a session. Raises UserError in one of a chat where others read what is said."""
         if found is None and await is_shared(self._ctx, context.session):
             raise UserError("Others read this chat: its boards are a person's to see to, with /kanban.")
-        return Door.of(self._ctx, context.session, author=_author(found, context.session.id))
+        author = _author(found, context.session.id)
+        if found:  # a worker is at its own board, which may be that of a chat
+            return Door(self._ctx, context.session.owner, context.session, author=author,
+                        outside=context.session.untrusted)  # fmt: skip
+        return Door.of(self._ctx, context.session, author=author)
 
     async def at(self, context: ToolContext, task: str) -> tuple[Door, Task]:
         """Return the door of this session, and a task: the one named, on the own board, else its own."""

@@ -179,12 +179,17 @@ class Queue:
         tx.execute(sa.delete(events).where(events.c.turn == session, events.c.kind == "week"))
 
     @unit()
+    def billed(self, tx: TablesTransaction, review: Review, money: float) -> None:
+        """Add what a part of a replay cost, in US dollars: it may go on later, and in another process."""
+        more = {"money": reviews.c.money + money}
+        tx.execute(sa.update(reviews).where(reviews.c.id == review.id).values(**more))
+
+    @unit()
     def replayed(
-        self, tx: TablesTransaction, review: Review, *, mode: str, most: int, broke: str, kept: int, tokens: int = 0,
-        money: float = 0.0,
-    ) -> None:  # fmt: skip
+        self, tx: TablesTransaction, review: Review, *, mode: str, most: int, broke: str, kept: int, tokens: int = 0
+    ) -> None:
         """Close a replay with what follows for its lesson, in one commit."""
-        closed = {"state": "done", "why": broke[:400], "tokens": tokens, "money": money, "ended": tx.clock()}
+        closed = {"state": "done", "why": broke[:400], "tokens": tokens, "ended": tx.clock()}
         wanted = sa.and_(reviews.c.id == review.id, reviews.c.state == "due")
         if tx.execute(sa.update(reviews).where(wanted).values(**closed)).changed:
             after_replay(tx, lesson_of(review), mode=mode, most=most, broke=broke, kept=kept)

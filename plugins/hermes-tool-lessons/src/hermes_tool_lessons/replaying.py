@@ -85,8 +85,11 @@ async def replay(ctx: PluginContext, review: Review) -> float:
             if lesson.state == "trial":  # no part of it may be left out: it goes on with new money
                 return _LATER
             break
-        before = bill.tokens
-        text = await _came(ctx, lesson, task, bill)
+        before, paid = bill.tokens, bill.money
+        try:
+            text = await _came(ctx, lesson, task, bill)
+        finally:
+            await queue_of(ctx).billed(review, bill.money - paid)
         event = Event(id=f"{review.id}/{task.turn}", kind="replay", session=task.session, turn=task.turn,
                       lesson=review.id, text=text, value=float(bill.tokens - before))  # fmt: skip
         await ledger_of(ctx).write(review.owner, event)
@@ -97,7 +100,7 @@ async def replay(ctx: PluginContext, review: Review) -> float:
     await queue_of(ctx).replayed(
         review, mode=config.mode, most=config.lessons, broke=broke,
         kept=sum(one.text == "" for one in done.values()),
-        tokens=int(sum(one.value for one in done.values())), money=bill.money,
+        tokens=int(sum(one.value for one in done.values())),
     )  # fmt: skip
     return 0.0
 

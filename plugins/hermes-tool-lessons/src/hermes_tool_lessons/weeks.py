@@ -3,8 +3,8 @@
 The turns of a week that is over are put to the model, shortened, and it answers with items. One is kept only where it
 names conversations that were shown, and where each thing that it puts between quotation marks was said in them, letter
 for letter: no person's words are made up. A week becomes a conversation of its own, out of lists and found by search
-as any other is, with a message for each item; one of which a conversation held text from outside is marked so, as that
-was, and whoever recalls it reads text from outside.
+as any other is, with a message for each item. Conversations that held text from outside are put to the model by
+themselves, apart from the others; their items are marked so, and whoever recalls one reads text from outside.
 
 Which conversations a week was made of is written down. Where one of them is deleted the summary goes with it, and is
 made anew from the others; where a person takes a week back it is not made again.
@@ -25,7 +25,7 @@ from attrs import field
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.types import Message, Principal, Request, Session, Text
+from hermes_core.types import Message, Principal, Request, Session, Text, Usage
 from hermes_core.values import frozen
 from hermes_tool_lessons.shared import config_of, ledger_of, queue_of
 from hermes_tool_lessons.signs import said_by_person
@@ -36,7 +36,7 @@ __all__ = ["Source", "Week", "forget", "items_of", "label_of", "make", "plan", "
 _BACK = 4  # weeks that are made up for
 _MOST, _LONGEST = 12, 300  # items of a week, and characters of one
 _SAID, _ANSWERED, _ALL = 240, 360, 24_000  # characters shown: of a message, of an answer, of a week
-_DAY, _WEEK, _LATER = 86_400.0, 7 * 86_400.0, 600.0
+_DAY, _WEEK, _SOON, _LATER = 86_400.0, 7 * 86_400.0, 1.0, 600.0
 _TEXT = """(No person wrote this. The program looks back on a week; its person does not see this.)
 Below are conversations of one week, shortened. Write down what somebody will want to find again in a year: what was
 made, decided, found out, left open. At most {most} items, each a sentence or two of at most {longest} characters, with
@@ -116,19 +116,47 @@ async def make(ctx: PluginContext, review: Review) -> float:
     if not shown:
         await queue.week_made(review, "", (), tokens=0, money=0.0)
         return 0.0
-    text = _TEXT.format(most=_MOST, longest=_LONGEST, shown=_listed(shown))
+    items: list[tuple[str, Sequence[Source]]] = []
+    tokens, money = 0, 0.0
+    # Each by itself: an order that stands in a page could have its words said of a conversation without the mark.
+    clean, marked = [one for one in shown if not one.outside], [one for one in shown if one.outside]
+    for some in filter(None, (clean, marked)):
+        found, usage = await _asked(ctx, some, _MOST // (2 if clean and marked else 1))
+        items += found
+        tokens, money = tokens + usage.input + usage.output, money + usage.cost
+    sources = [one.session for one in shown]
+    if not await _are_there(ctx, review.owner, sources):
+        return _SOON
+    made = await _kept(ctx, review, label, items)
+    await queue.week_made(review, made, sources, tokens=tokens, money=money)
+    if made and not await _are_there(ctx, review.owner, sources):  # deleted before anybody could know what it is in
+        await _take_back(ctx, review.owner, review.id, made)
+    return 0.0
+
+
+async def _asked(
+    ctx: PluginContext, shown: Sequence[Source], most: int
+) -> tuple[Sequence[tuple[str, Sequence[Source]]], Usage]:
+    """Return the items that the model writes of some conversations, and what that took. Raises HermesError."""
+    text = _TEXT.format(most=most, longest=_LONGEST, shown=_listed(shown))
     asks = Message(role="user", parts=(Text(text=text, quotes=QUOTED),), untrusted=any(one.outside for one in shown))
     # As no task of its own: a model that the settings name for one may be another service's.
     response = await ctx.llm.complete(Request(model="", messages=[asks]))
     answer = "".join(part.text for part in response.message.parts if isinstance(part, Text))
     items = items_of(answer, shown)
-    usage = response.usage
     if items is None:
         raise UserError("the answer was not as it was asked for")
-    made = await _kept(ctx, review, label, items)
-    await queue.week_made(review, made, [one.session for one in shown], tokens=usage.input + usage.output,
-                          money=usage.cost)  # fmt: skip
-    return 0.0
+    return items[:most], response.usage
+
+
+async def _are_there(ctx: PluginContext, owner: Principal, sessions: Sequence[str]) -> bool:
+    """Tell whether all of these conversations are still there: a model may have been asked for minutes."""
+    try:
+        for one in sessions:
+            await ctx.sessions.get(owner, one)
+    except UnknownName:
+        return False
+    return True
 
 
 async def _kept(ctx: PluginContext, review: Review, label: str, items: Sequence[tuple[str, Sequence[Source]]]) -> str:
@@ -270,10 +298,14 @@ async def source_gone(ctx: PluginContext, session: Session) -> None:
     Written down first: whoever comes after a death finds what is still to be deleted.
     """
     for review, week in await queue_of(ctx).weeks_of(session.id):
-        await queue_of(ctx).week_again(review, week)
-        try:
-            await ctx.sessions.delete(session.owner, week, erased=True)
-        except UnknownName:
-            continue
-        except HermesError as error:  # in use: it goes as it is made anew
-            ctx.log.warning("the summary %s stays for now: %s", week, error)
+        await _take_back(ctx, session.owner, review, week)
+
+
+async def _take_back(ctx: PluginContext, owner: Principal, review: str, week: str) -> None:
+    await queue_of(ctx).week_again(review, week)
+    try:
+        await ctx.sessions.delete(owner, week, erased=True)
+    except UnknownName:
+        return
+    except HermesError as error:  # in use: it goes as it is made anew
+        ctx.log.warning("the summary %s stays for now: %s", week, error)

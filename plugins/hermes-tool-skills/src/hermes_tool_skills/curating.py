@@ -27,10 +27,10 @@ async def look(ctx: PluginContext, session: Session) -> None:
         return
     if not (ctx.paths.data / "skills.lock").exists():
         return
-    from hermes_tool_skills.curator import last, run
+    from hermes_tool_skills.curator import looked, run
 
     library = catalogue_for(ctx).library
-    if library.clock() - float(last(ctx.paths.data).get("when", 0) or 0) < _WEEK:
+    if library.clock() - looked(library) < _WEEK:
         return
     try:
         report = await asyncio.to_thread(run, library, rules_of(ctx))
@@ -45,9 +45,11 @@ async def look(ctx: PluginContext, session: Session) -> None:
 def others(ctx: PluginContext, verb: str, *more: str) -> bool:
     """Have enabled plugins that keep other things with a life say of them what ``verb`` says; whether they said any.
 
-    Such a plugin has a command ``life`` below its own. It is run as a person runs it, and says what it has to say.
+    Such a plugin has the commands ``life`` and ``tidy`` below its own. They are run as a person runs them, and say what
+    they have to say.
     """
-    groups = [one.words.split()[:-1] for one in ctx.plugins.records("commands") if one.words.split()[-1:] == ["life"]]
+    known = [one.words.split() for one in ctx.plugins.records("commands")]
+    groups = [words[:-1] for words in known if words[-1:] == ["life"] and [*words[:-1], "tidy"] in known]
     if not groups:
         return False
     said = False

@@ -67,7 +67,7 @@ def _phase(entry: Entry, days: int, rules: Rules) -> Phase:
         return "archived"
     if entry.pinned:
         return "pinned"
-    return "stale" if days >= rules.stale else "active"
+    return "stale" if days >= min(rules.stale, rules.archive) else "active"
 
 
 def due(library: Library, rules: Rules) -> list[Life]:
@@ -80,14 +80,15 @@ def run(library: Library, rules: Rules) -> Mapping[str, JSON]:
     with library.held():
         library.lock_held()
         going = due(library, rules)
-        kept = backup(library) if going else ""
+        report: dict[str, JSON] = {"when": library.clock(), "archived": [], "stale": [], "backup": ""}
+        # Before anything is done: what fails each time would else make a backup with each session, and the old ones go.
+        write_json(library.data / "curator.json", report)
+        report["backup"] = backup(library) if going else ""
         for life in going:
             why = f"not used for {life.days} days"
             library.remove(evolve(life.entry, who=BY), Change(by=BY, why=why))
-        stale = [life.name for life in lives(library, rules) if life.phase == "stale"]
-        report: dict[str, JSON] = {
-            "when": library.clock(), "archived": [life.name for life in going], "stale": list(stale), "backup": kept,
-        }  # fmt: skip
+        report["archived"] = [life.name for life in going]
+        report["stale"] = [life.name for life in lives(library, rules) if life.phase == "stale"]
         shorten(library.data, write_file)
         write_json(library.data / "curator.json", report)
     return report
@@ -100,6 +101,12 @@ def last(data: Path) -> Mapping[str, Any]:
         return found if isinstance(found, dict) else {}
     except (OSError, ValueError):
         return {}
+
+
+def looked(library: Library) -> float:
+    """Return when a run was begun last; 0.0 where none was, or its report says no instant that is over."""
+    when = last(library.data).get("when")
+    return float(when) if isinstance(when, int | float) and when <= library.clock() else 0.0
 
 
 def restore(library: Library, name: str) -> Entry:

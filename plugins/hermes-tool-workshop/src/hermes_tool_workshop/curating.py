@@ -34,10 +34,10 @@ async def look(ctx: PluginContext, session: Session) -> None:
         return
     if not ctx.paths.data.exists():
         return
-    from hermes_tool_workshop.life import clock, last, run
+    from hermes_tool_workshop.life import clock, looked, run
 
     data = ctx.paths.data
-    if clock() - float(last(data).get("when", 0) or 0) < _WEEK:
+    if clock() - looked(data) < _WEEK:
         return
     try:
         report = await asyncio.to_thread(run, data, rules_of(ctx))

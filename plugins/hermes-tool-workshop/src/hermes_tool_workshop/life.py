@@ -7,11 +7,13 @@ How often a tool was called, and when last, says one file in its folder: a byte 
 written without waiting for the disk: losing it costs a count.
 """
 
+import gzip
 import io
 import json
 import os
 import tarfile
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,11 +24,12 @@ from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import JSON
 from hermes_core.values import frozen
 from hermes_tool_workshop import disk
+from hermes_tool_workshop.shape import is_tool
 from hermes_tool_workshop.store import Damaged, ToolStore, stores
 
 __all__ = [
     "DAY", "Life", "Phase", "Rules", "backup", "backups", "called", "clock", "counted", "due", "go_back", "last",
-    "lives", "restore", "run",
+    "lives", "looked", "restore", "run",
 ]  # fmt: skip
 
 Phase: TypeAlias = Literal["active", "stale", "archived", "pinned"]
@@ -99,7 +102,7 @@ def _life(store: ToolStore, name: str, rules: Rules) -> Life:
     place = store.folder / name
     calls, when = counted(place)
     days = int(max(0.0, clock() - when) // DAY)
-    phase: Phase = "stale" if days >= rules.stale else "active"
+    phase: Phase = "stale" if days >= min(rules.stale, rules.archive) else "active"
     with suppress(Damaged, HermesError):
         phase = "pinned" if store.ledger(name).pinned else phase
     return Life(store=store, name=name, phase=phase, days=days, calls=calls, place=place)
@@ -130,15 +133,26 @@ def run(data: Path, rules: Rules) -> Mapping[str, JSON]:
     """Put away what is due, after a backup, and write down what was done. Raises OSError, UserError, ToolError."""
     with disk.alone(data):
         going = due(data, rules)
-        kept = _backup(data) if going else ""
+        report: dict[str, JSON] = {"when": clock(), "archived": [], "stale": [], "backup": ""}
+        # Before anything is done: what fails each time would else make a backup with each session, and the old ones go.
+        _report(data, report)
+        report["backup"] = _backup(data) if going else ""
         for one in going:
             one.store.archive(one.name)
-        stale = [one.name for one in lives(data, rules) if one.phase == "stale"]
-        report: dict[str, JSON] = {
-            "when": clock(), "archived": [one.name for one in going], "stale": list(stale), "backup": kept,
-        }  # fmt: skip
-        disk.write_whole(data / _REPORT, f"{json.dumps(report)}\n".encode())
+        report["archived"] = [one.name for one in going]
+        report["stale"] = [one.name for one in lives(data, rules) if one.phase == "stale"]
+        _report(data, report)
     return report
+
+
+def _report(data: Path, report: Mapping[str, JSON]) -> None:
+    disk.write_whole(data / _REPORT, f"{json.dumps(report)}\n".encode())
+
+
+def looked(data: Path) -> float:
+    """Return when a run was begun last; 0.0 where none was, or its report says no instant that is over."""
+    when = last(data).get("when")
+    return float(when) if isinstance(when, int | float) and when <= clock() else 0.0
 
 
 def last(data: Path) -> Mapping[str, Any]:
@@ -201,33 +215,34 @@ def backups(data: Path) -> list[str]:
 
 
 def go_back(data: Path, label: str) -> Sequence[str]:
-    """Make every tool of a backup what it was then; what is in its place goes to the archive. Raises UserError.
+    """Make every tool of a backup what it was then; what is in its place goes to the archive.
 
-    Tools that came since stay. What a backup holds is what was approved then, and the digests in it say so.
+    Tools that came since stay. What a backup holds is what was approved then, and the digests in it say so. Raises
+    UserError, ToolError, OSError.
     """
     if label not in backups(data):
         raise UnknownName("backup", label, backups(data), hint="hermes workshop life")
     kept: dict[tuple[str, str], dict[str, tuple[bytes, int]]] = {}
     try:
-        with tarfile.open(data / ".backups" / f"{label}.tar.gz") as archive:
+        whole = gzip.decompress((data / ".backups" / f"{label}.tar.gz").read_bytes())  # its sum tells of any damage
+        with tarfile.open(fileobj=io.BytesIO(whole)) as archive:
             for member in archive:
                 file = archive.extractfile(member)
                 owner, name, path = member.name.split("/", 2)
-                if file is None or path.startswith("/") or {"", ".."} & {owner, name, *path.split("/")}:
+                if file is None or owner[:1] == "." or not is_tool(name) or {"", ".."} & {owner, *path.split("/")}:
                     raise ValueError(member.name)
                 kept.setdefault((owner, name), {})[path] = (file.read(), int(member.mtime))
-    except (OSError, tarfile.TarError, EOFError, ValueError) as error:
+    except (OSError, tarfile.TarError, zlib.error, EOFError, ValueError) as error:
         raise UserError(f"The backup {label} cannot be read: {error}") from None
     changed = []
     for (owner, name), files in sorted(kept.items()):
         store = ToolStore(data, owner)
         if _same(store.folder / name, files):
             continue
-        if (store.folder / name).exists():
-            store.archive(name)
-        with disk.alone(store.folder):
+        with disk.alone(data):
+            store.folder.mkdir(mode=0o700, exist_ok=True)
             disk.sweep(store.folder)
-            _put(store.folder / name, files)
+            store.replace(name, _laid(store.folder, files))  # all of it is on the disk before anything is moved
         changed.append(name)
     return changed
 
@@ -240,10 +255,10 @@ def _same(place: Path, files: Mapping[str, tuple[bytes, int]]) -> bool:
         return False
 
 
-def _put(place: Path, files: Mapping[str, tuple[bytes, int]]) -> None:
+def _laid(folder: Path, files: Mapping[str, tuple[bytes, int]]) -> Path:
     from tempfile import mkdtemp
 
-    made = Path(mkdtemp(prefix=".new-", dir=place.parent))
+    made = Path(mkdtemp(prefix=".new-", dir=folder))
     for path, (held, when) in files.items():
         target = made / path
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -251,5 +266,4 @@ def _put(place: Path, files: Mapping[str, tuple[bytes, int]]) -> None:
         os.utime(target, (when, when))
     called(made, count=False)
     sync_folder(made)
-    made.rename(place)
-    sync_folder(place.parent)
+    return made

@@ -90,6 +90,11 @@ class Wrong(Exception):
         super().__init__(f"line {line}: {why}")
 
 
+def is_tool(name: str) -> bool:
+    """Tell whether a folder that is called so can be one of a tool that was written."""
+    return name.startswith(PREFIX) and bool(_ARGUMENT.fullmatch(name.removeprefix(PREFIX)))
+
+
 def full_name(name: str) -> str:
     """The name a tool goes by, from the one the model gave it. Raises ValueError that says what a name is."""
     short = name.removeprefix(PREFIX)

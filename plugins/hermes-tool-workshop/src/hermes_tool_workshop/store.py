@@ -20,7 +20,7 @@ from hermes_core.types import Principal
 from hermes_core.values import frozen
 from hermes_tool_workshop import disk
 from hermes_tool_workshop.label import Label, read_label, write_label
-from hermes_tool_workshop.shape import PREFIX
+from hermes_tool_workshop.shape import PREFIX, is_tool
 
 State = Literal["on", "off", "aside"]
 _FORMAT = 1
@@ -64,7 +64,7 @@ class ToolStore:
     def names(self) -> list[str]:
         """The names of the tools that are kept."""
         with suppress(OSError):
-            return sorted(p.name for p in self.folder.iterdir() if p.name[:1] != "." and (p / "current").is_file())
+            return sorted(p.name for p in self.folder.iterdir() if is_tool(p.name) and (p / "current").is_file())
         return []
 
     def stamp(self, name: str) -> tuple[int, ...]:
@@ -198,12 +198,27 @@ class ToolStore:
         with self._changing():
             if not (self.folder / name / "current").is_file():
                 self.ledger(name)
-            attic = self.folder / ".archive"
-            attic.mkdir(mode=0o700, exist_ok=True)
-            place = attic / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000:06d}"
-            (self.folder / name).rename(place)
+            return self._put_away(name)
+
+    def replace(self, name: str, made: Path) -> None:
+        """Have a folder that was ``made`` beside it be a tool; what is in its place goes to ``.archive``.
+
+        Raises ToolError.
+        """
+        with self._changing():
+            place = self.folder / name
+            if place.is_symlink() or place.exists():
+                self._put_away(name)
+            made.rename(place)
             sync_folder(self.folder)
-            return place
+
+    def _put_away(self, name: str) -> Path:
+        attic = self.folder / ".archive"
+        attic.mkdir(mode=0o700, exist_ok=True)
+        place = attic / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000:06d}"
+        (self.folder / name).rename(place)
+        sync_folder(self.folder)
+        return place
 
     def _write(self, ledger: Ledger) -> None:
         digests = {str(number): digest for number, digest in sorted(ledger.digests.items())}

@@ -6,6 +6,8 @@ written there without a quote goes on in the newest.
 """
 
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -78,19 +80,17 @@ class Threads(Part):
 
         That is the one of the message that it quotes, else the newest of the thread that it is in.
         """
-        here = {**owned(person), **{name: clean(getattr(envelope, name)) for name in ("platform", "account", "chat")}}
-        wanted = sa.select(threads).where(equal(threads, **here)).order_by(threads.c.id.desc()).limit(_LATELY)
-        there = list(tx.execute(wanted))
-        if there and envelope.quote and envelope.quote_by in ("", envelope.account):
-            ids, quoted = [row["session_id"] for row in there], _bare(envelope.quote)
-            ours = {name: here[name] for name in ("platform", "account", "chat")}
-            said = sa.select(outbox).where(equal(outbox, **ours), outbox.c.session_id.in_(ids))
-            for row in tx.execute(said.order_by(outbox.c.id.desc()).limit(10 * _LATELY)):
-                out = read(row).outgoing
-                if out.owner == person and _quotes(quoted, _bare(plain_text(out.message.parts))):
-                    return out.session_id
+        there = _lately(tx, person, envelope)
+        if quoted := _quoted(tx, person, envelope, there):
+            return quoted.session_id
         found = (row for row in there if envelope.thread and row["thread"] == clean(envelope.thread))
         return next((str(row["session_id"]) for row in found), "")
+
+    @unit(READ)
+    def is_own(self, tx: TablesTransaction, person: Principal, envelope: Envelope, session: str) -> bool:
+        """Whether a person quotes what this session of theirs told."""
+        quoted = _quoted(tx, person, envelope, _lately(tx, person, envelope))
+        return quoted is not None and quoted.session_id == session
 
     @unit()
     def forget(self, tx: TablesTransaction) -> int:
@@ -120,6 +120,29 @@ def _send(tx: TablesTransaction, outgoing: Outgoing, topic: str) -> bool:
     tx.execute(sa.delete(threads).where(equal(threads, **here, session_id=outgoing.session_id)))
     tx.execute(sa.insert(threads).values(**row, made=time.time()))
     return True
+
+
+def _lately(tx: TablesTransaction, person: Principal, envelope: Envelope) -> Sequence[Mapping[str, Any]]:
+    """Return the newest rows of a person in the chat of a message."""
+    here = {name: clean(getattr(envelope, name)) for name in ("platform", "account", "chat")}
+    wanted = sa.select(threads).where(equal(threads, **owned(person), **here))
+    return list(tx.execute(wanted.order_by(threads.c.id.desc()).limit(_LATELY)))
+
+
+def _quoted(
+    tx: TablesTransaction, person: Principal, envelope: Envelope, there: Sequence[Mapping[str, Any]]
+) -> Outgoing | None:
+    """Return the newest message of these sessions that a person quotes."""
+    if not there or not envelope.quote or envelope.quote_by not in ("", envelope.account):
+        return None
+    quote = _bare(envelope.quote)
+    ours = {name: clean(getattr(envelope, name)) for name in ("platform", "account", "chat")}
+    said = sa.select(outbox).where(equal(outbox, **ours), outbox.c.session_id.in_([row["session_id"] for row in there]))
+    for row in tx.execute(said.order_by(outbox.c.id.desc()).limit(10 * _LATELY)):
+        out = read(row).outgoing
+        if out.owner == person and _quotes(quote, _bare(plain_text(out.message.parts))):
+            return out
+    return None
 
 
 def _place(outgoing: Outgoing) -> dict[str, str]:
