@@ -119,6 +119,17 @@ async def test_damaged_rows_are_told_and_left_alone(home, made):
     assert (home / "state.db").read_bytes() == before
 
 
+async def test_a_log_is_written_into_the_store_while_it_is_in_use_and_before_a_commit_has_to(home, made, monkeypatch):
+    monkeypatch.setattr(services, "_BREATH", 0.01)
+    monkeypatch.setattr(services, "_LONG", 0)
+    service, _ = made()
+    words = f"talk0 line{SAID + 7} ".encode()
+    with closing(open_store(home / "state.db")) as store:
+        await store.history.add(named(0), said(0, SAID + 7))
+        assert words not in (home / "state.db").read_bytes()
+        await until(service, lambda: words in (home / "state.db").read_bytes())
+
+
 @pytest.mark.parametrize("anew", [False, True])
 async def test_a_store_that_is_deleted_in_use_is_told(home, made, anew):
     service, _ = made()

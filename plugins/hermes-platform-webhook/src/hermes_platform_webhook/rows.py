@@ -152,9 +152,9 @@ class Rows:
 
     @unit(READ)
     def due(self, tx: TablesTransaction, route: str, most: int) -> Sequence[Delivery]:
-        """Return what is to be done now of a subscription, oldest first."""
+        """Return what is to be done now of a subscription, what is due longest first: as it lies in the index."""
         due = (deliveries.c.state == "waiting", deliveries.c.route == route, deliveries.c.due <= tx.clock())
-        wanted = sa.select(deliveries).where(*due).order_by(deliveries.c.id).limit(most)
+        wanted = sa.select(deliveries).where(*due).order_by(deliveries.c.due, deliveries.c.id).limit(most)
         return [made(Delivery, row) for row in tx.execute(wanted)]
 
     @unit()

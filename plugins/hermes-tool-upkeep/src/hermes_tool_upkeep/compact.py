@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hermes_tool_upkeep.look import opened
 
-__all__ = ["compact", "idle", "room", "shorten_log"]
+__all__ = ["carry_log", "compact", "idle", "room", "shorten_log"]
 
 
 def compact(path: Path) -> int:
@@ -29,6 +29,15 @@ def shorten_log(path: Path, bytes_: int) -> bool:
     with opened(path, writes=True) as connection:
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy
+
+
+def carry_log(path: Path) -> None:
+    """Write into the store what its log holds, while others go on to write: https://sqlite.org/wal.html, passive.
+
+    Raises UserError where the store cannot be opened.
+    """
+    with opened(path, writes=True) as connection:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def room(path: Path) -> float:

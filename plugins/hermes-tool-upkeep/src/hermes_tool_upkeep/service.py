@@ -5,6 +5,7 @@ import os
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hermes_core.context import PluginContext
@@ -16,6 +17,10 @@ from hermes_tool_upkeep.look import Looked, look, opened
 __all__ = ["Upkeep", "checks", "mended"]
 
 _GLANCE = 20.0  # seconds between two looks at whether the file is still the one that was opened
+_BREATH = 1.0  # seconds between two looks at the store's log
+_LONG = (
+    4_000_000  # bytes of the log from which it is written into the store, a quarter of what a commit would let it be
+)
 _ROUND = 3600.0  # seconds between two rounds
 _BUDGET = 2.0  # seconds that a quick look may take
 _OWNED = re.compile(r"([a-z]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__version")
@@ -42,6 +47,25 @@ class Upkeep(Service):
         file = not self._ctx.store.address()
         if file:
             await asyncio.to_thread(self._begin)
+        async with asyncio.TaskGroup() as both:
+            if file:
+                both.create_task(self._carry())
+            await self._look_after(file=file)
+
+    async def _carry(self) -> None:
+        """Write the log into the store beside those who write. Else one of their commits does, and all wait for it."""
+        from hermes_tool_upkeep.compact import carry_log
+
+        log, seen = self._path.with_name(f"{self._path.name}-wal"), 0
+        while True:
+            await asyncio.sleep(_BREATH)
+            with suppress(OSError, HermesError):  # what is wrong with the store is told by those who look at it
+                status = log.stat()
+                if status.st_size > _LONG and status.st_mtime_ns != seen:
+                    seen = status.st_mtime_ns
+                    await asyncio.to_thread(carry_log, self._path)
+
+    async def _look_after(self, *, file: bool) -> None:
         due = 0.0
         while True:
             if file and self._opened and _number(self._path) != self._opened:
