@@ -66,4 +66,4 @@ async def test_it_ends_by_itself_when_nobody_can_ask_it_any_more(engine):
     process = engine._running.process
     process.stdin.close()
     async with asyncio.timeout(20):
-        assert await process.wait() == 0
+        await process.wait()  # with which status is not always known: whoever reaps children was first
