@@ -21,6 +21,8 @@ OF_A_FRAMEWORK = (
     "visit_",
 )  # not called by ours
 PUBLIC = ("hermes_core/kinds/", "hermes_core/testing/")  # others inherit from these
+# Made of the API's document, a method for each request; what sends them is written by hand, in a file of its own.
+MADE = {"hermes_client.api.Client", "hermes_client.wire.Wire"}
 
 
 class Class(NamedTuple):
@@ -79,7 +81,7 @@ def public_methods(one: Class) -> set[str]:
 def test_no_class_has_many_public_methods() -> None:
     many = {one.label: len(public_methods(one)) for one in classes().values()}
     assert len(many) > 500
-    assert {name: count for name, count in many.items() if count > MOST} == {}
+    assert {name: count for name, count in many.items() if count > MOST and name not in MADE} == {}
 
 
 @pytest.mark.long
@@ -95,7 +97,7 @@ def test_no_class_is_only_a_part_of_another() -> None:
         for label, count in heirs.items()
         if count == 1 and not named[label.rpartition(".")[2]] and not is_public(classes()[label])
     }
-    assert only == set()
+    assert only - MADE == set()
 
 
 def is_public(one: Class) -> bool:

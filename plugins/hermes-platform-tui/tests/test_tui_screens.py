@@ -47,7 +47,7 @@ def picture(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 @pytest.fixture(autouse=True)
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is another on each machine, and with each version."""
-    monkeypatch.setattr("hermes_platform_tui.app.__version__", "9.9.9")
+    monkeypatch.setattr("hermes_platform_kit.product.version_of", lambda _: "9.9.9")
     monkeypatch.setattr("hermes_platform_tui.app._user", lambda: "ada")
     monkeypatch.setattr("hermes_platform_tui.view.git_branch", lambda _: "main")
     monkeypatch.setattr(StatusBar, "seconds", property(lambda bar: 7.0))

@@ -8,6 +8,7 @@ from pathlib import Path
 from hermes_core.testing import serve
 from hermes_core.testing.bench import Bench
 from hermes_core.testing.forks import serve as forks
+from hermes_platform_webhook import ordering
 from hermes_platform_webhook.ordering import Ordering
 from hermes_platform_webhook.rows import Rows
 from hermes_platform_webhook.sealed import make_key, open_sealed, seal
@@ -19,6 +20,7 @@ SECRET = "a secret that both know"
 
 async def deliver(home: str, many: int) -> None:
     """Post so many, each with a name of its own, and do what is accepted; then say what there is."""
+    ordering._AT_ONCE = many  # all of them in one round; that they are spread over a minute is another test
     kernel = Bench(Path(home))
     kernel.tmp_plugin("hermes_platform_webhook")
     kernel.tmp_plugin("hermes_platform_gateway")

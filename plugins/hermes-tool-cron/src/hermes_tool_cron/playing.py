@@ -14,7 +14,7 @@ from hermes_core.errors import HermesError, StoreError, UnknownName, UserError
 from hermes_core.types import Message, PastTurn, Principal, Text, TurnOrder, TurnResult
 from hermes_tool_cron.config import Config
 from hermes_tool_cron.orders import agent_order, event_of, prompt_of, script_order
-from hermes_tool_cron.rows import Jobs
+from hermes_tool_cron.rows import Jobs, shows
 from hermes_tool_cron.script import ending_of, woken
 from hermes_tool_cron.telling import is_quiet, message_of
 from hermes_tool_cron.values import Job, Run
@@ -170,7 +170,7 @@ class Player:
         async def ends(result: TurnResult) -> Prepared[object] | None:
             if not result.answer:
                 return None
-            return await self._ctx.store.prepare(jobs_of(self._ctx).shows(run, result.answer))
+            return await self._ctx.store.prepare(shows(run, result.answer))
 
         played = False
         try:

@@ -16,7 +16,7 @@ from hermes_tool_cron.advance import advance, begun, jitter_of, schedule_of
 from hermes_tool_cron.values import OPEN, OVER, Job, Options, Run
 from hermes_tool_kit.units import unit
 
-__all__ = ["CHANGED", "Clock", "Glance", "Jobs", "Looked"]
+__all__ = ["CHANGED", "Clock", "Glance", "Jobs", "Looked", "shows"]
 
 
 CHANGED = "jobs"  # what is told when a job or a run changed
@@ -308,11 +308,6 @@ class Jobs:
             tx.tell(CHANGED)
         return next(iter(_runs(tx, sa.select(runs).where(runs.c.id == run.id))), None)
 
-    def shows(self, run: Run, answer: str) -> Callable[[TablesTransaction], object]:
-        """Return what keeps an answer as it may be shown, for the commit that ends its turn."""
-        kept = sa.update(runs).where(runs.c.id == run.id).values(shown=clean(answer)[:_LONGEST])
-        return lambda tx: tx.execute(kept)
-
     @unit(READ)
     def clocks(self, tx: TablesTransaction) -> Sequence[Clock]:
         """Return who looks at the clock now."""
@@ -322,6 +317,12 @@ class Jobs:
     def leave(self, tx: TablesTransaction, holder: str) -> None:
         """Look at the clock no longer."""
         tx.execute(sa.delete(clocks).where(clocks.c.holder == holder))
+
+
+def shows(run: Run, answer: str) -> Callable[[TablesTransaction], object]:
+    """Return what keeps an answer as it may be shown, for the commit that ends its turn."""
+    kept = sa.update(runs).where(runs.c.id == run.id).values(shown=clean(answer)[:_LONGEST])
+    return lambda tx: tx.execute(kept)
 
 
 def _row(job: Job) -> dict[str, Any]:

@@ -131,9 +131,11 @@ def _whole(store: ToolStore, name: str) -> bool:
 
 def run(data: Path, rules: Rules) -> Mapping[str, JSON]:
     """Put away what is due, after a backup, and write down what was done. Raises OSError, UserError, ToolError."""
+    report: dict[str, JSON] = {"when": clock(), "archived": [], "stale": [], "backup": ""}
+    if not lives(data, rules):  # no tool was written here, and nothing is
+        return report
     with disk.alone(data):
         going = due(data, rules)
-        report: dict[str, JSON] = {"when": clock(), "archived": [], "stale": [], "backup": ""}
         # Before anything is done: what fails each time would else make a backup with each session, and the old ones go.
         _report(data, report)
         report["backup"] = _backup(data) if going else ""
