@@ -14,7 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 KEY = "correct-horse-battery-7351"
-_OWN = ("state.db", "logs", "cache", "sessions", "tmp", "provenance.db", "run", "locks")  # what Hermes writes itself
+# What Hermes writes itself.
+_OWN = (".curator.json", "state.db", "logs", "cache", "sessions", "tmp", "provenance.db", "run", "locks")
 _TEMPLATE = {
     "AGENTS.md": "Be kind.\n",
     "notes.txt": f"A note of mine: {KEY}\n",
