@@ -61,7 +61,7 @@ async def test_it_does_a_task_and_goes_on_with_the_next(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Nobody says when its session is written down; a machine that does more than this is slow.
-    monkeypatch.setattr("hermes_tool_agents.child.SETTLING", 10.0)
+    monkeypatch.setattr("hermes_tool_agents.child.SETTLING", 30.0)
     if not PROGRAMS.is_dir():
         pytest.skip(f"{PROGRAMS} is not there: see .ci/run")
     home = tmp_path / "its-home"
