@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -170,9 +171,11 @@ async def test_typescript_is_checked_and_speaks_too(serve: Callable[..., Any], s
         return done.returncode, done.stdout + done.stderr
 
     assert await run(str(TSC), "-p", ".") == (0, "")
-    options = ["--target", "ES2022", "--module", "NodeNext", "--strict", "--types", ""]
-    assert await run(str(TSC), *options, "script.ts") == (0, "")
-    status, told = await run(str(TSC), *options, "--noEmit", "wrong.ts")
+    options = {"target": "ES2022", "module": "NodeNext", "strict": True, "types": []}
+    for name in ("script", "wrong"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"compilerOptions": options, "files": [f"{name}.ts"]}))
+    assert await run(str(TSC), "-p", "script.json") == (0, "")
+    status, told = await run(str(TSC), "-p", "wrong.json", "--noEmit")
     assert status, told
     assert "'titel' does not exist" in told
     async with serve(scripted("One two.", "Three four.")) as url:
