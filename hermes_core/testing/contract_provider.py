@@ -306,7 +306,7 @@ class ProviderContract(PluginContract):
         Retries, other keys and other providers are the kernel's work; do not retry here.
         """
         if failing is None:
-            pytest.skip("give a `failing` fixture to have HTTP failures tested")
+            pytest.skip("the provider does not claim to speak HTTP; a `failing` fixture has its failures tested")
         status, body, error = FAILURES[failure]
         await _fails(failing(status, body), plain_request, error)
 
@@ -319,7 +319,7 @@ class ProviderContract(PluginContract):
         If this fails: look into the body of a 400 or 413; services say it in a code or in words.
         """
         if failing is None:
-            pytest.skip("give a `failing` fixture to have HTTP failures tested")
+            pytest.skip("the provider does not claim to speak HTTP; a `failing` fixture has its failures tested")
         await _fails(failing(*too_long), plain_request, ContextTooLong)
 
 
