@@ -47,8 +47,8 @@ class Product(NamedTuple):
 
     def offers(self, words: str) -> bool:
         """Tell whether it has a command, or something below it."""
-        known = any(fnmatchcase(words, one) or f"{words} ".startswith(f"{one} ") for one in self.verbs)
-        return known or any(one.startswith(f"{words} ") for one in self.verbs)
+        at, has = f"{words} ", self.verbs
+        return "*" in has or any(fnmatchcase(words, v) or at.startswith(f"{v} ") or v.startswith(at) for v in has)
 
     def told(self, hint: str) -> str:
         """Return what to do now as it can be done in this product; empty where it cannot."""

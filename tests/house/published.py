@@ -75,8 +75,8 @@ def _own() -> str:
         if (first := word.partition(" ")[0]) in kernel or word == first:
             words.setdefault(name, []).append(word)
     commands = "".join(f'    "{name}": {tuple(found)!r},\n'.replace("'", '"') for name, found in sorted(words.items()))
-    offers = {one: plugin.name for plugin in PLUGINS for one in _offered(plugin)}
-    providers = "".join(f'    "{one}": "{name}",\n' for one, name in sorted(offers.items()))
+    offers = sorted((plugin.name, sorted(found)) for plugin in PLUGINS if (found := _offered(plugin)))
+    providers = "".join(f'    "{name}": {tuple(found)!r},\n'.replace("'", '"') for name, found in offers)
     about = '"""What this repository has, and what manifests may name. Made by tests/house/published.py."""'
     most = 'MOST = "hermes-core[standard]"  # what most people want'
     talks = next(word for word, _, row in _commands() if row.get("default"))
@@ -84,7 +84,8 @@ def _own() -> str:
     names = '["COMMANDS", "DEFAULT", "HOOKS", "KERNEL", "MOST", "OWN", "PROVIDERS", "TABLES"]'
     head = f"{about}\n# fmt: off\n# ruff: noqa: E501\n\n__all__ = {names}\n\n{most}\n{default}\n"
     rest = "# their first words; of those below a heading of the kernel all"
-    known = f"PROVIDERS = {{  # by their names, with the package that brings each\n{providers}}}\n"
+    turned = "PROVIDERS = {one: package for package, found in _BROUGHT.items() for one in found}"
+    known = f"_BROUGHT = {{\n{providers}}}\n{turned}\n"
     return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{commands}}}\n{known}{_contract()}"
 
 

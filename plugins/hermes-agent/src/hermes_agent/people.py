@@ -156,9 +156,7 @@ async def _asked(
 
     async def ask(question: Question) -> Verdict | None:
         if question.kind == "approval":
-            whose = dict.fromkeys(
-                (owner or hermes.owner, hermes.owner)
-            )  # an admin's stand among those of whose Hermes it is
+            whose = {owner or hermes.owner, hermes.owner}  # an admin's stand among those of whose Hermes it is
             found = {one.id: one for person in whose for one in await questions(hermes, owner=person)}
             if question.id in found:
                 told.put_nowait(found[question.id])
